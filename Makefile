@@ -1,0 +1,41 @@
+# Everything runs in a virtual environment of its own; nothing else is needed than Python and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench format playthroughs clean help
+
+demo: $(READY)  ## the main job, small: a round of random against random, printed
+	@$(BIN)/arena demo
+
+test: $(READY)  ## all tests
+	@$(BIN)/pytest -q -n auto
+
+check: $(READY)  ## lint, format and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(READY)  ## speed, each figure next to a baseline of the same run
+	@$(BIN)/python -m tests.bench
+
+format: $(READY)  ## mend lint and format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
+	@$(BIN)/python -m tests.playthrough
+
+clean:  ## remove the virtual environment and all caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+
+help:  ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml
+	@echo "Creating the virtual environment in $(VENV) (once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "schotten-arena needs Python 3.11 or newer, this is " + sys.version.split()[0])'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+	@touch $@

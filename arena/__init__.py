@@ -1,0 +1,1 @@
+"""Joins rules and wire: the only place with I/O."""

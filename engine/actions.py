@@ -1,0 +1,169 @@
+"""Every action there is, made once, and its text (the notation).
+
+Actions are interned: the same action is the same object, so they are compared by identity and listing them
+makes none.
+"""
+
+import enum
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+import attrs
+
+from engine.cards import (
+    BANSHEE,
+    CARD_BY_TEXT,
+    CARD_TEXTS,
+    CLAN_CARDS,
+    COMBAT_MODES,
+    ELITE_TROOPS,
+    RECRUITER,
+    STONES,
+    STRATEGIST,
+    TACTIC_CARDS,
+    TRAITOR,
+    Card,
+    Stone,
+    written,
+)
+from engine.errors import NotationError
+
+
+class Kind(enum.Enum):
+    PLACE = "place"  # a clan card or an elite troop
+    MODE = "mode"
+    RECRUITER = "recruiter"
+    STRATEGIST = "strategist"
+    BANSHEE = "banshee"
+    TRAITOR = "traitor"
+    PASS = "pass"
+    CLAIM = "claim"
+    DONE = "done"
+    DRAW_CLAN = "draw clan"
+    DRAW_TACTIC = "draw tactic"
+    RETURN = "return"
+
+
+@attrs.frozen(eq=False, repr=False)
+class Action:
+    kind: Kind
+    text: str
+    card: Card = Card(-1)  # the card that is placed, moved, taken away or returned
+    stone: Stone = Stone(-1)  # where it goes, or where a ruse takes it from
+    target: Stone | None = None  # where a ruse brings it; None is the discard
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+
+PLACEABLE: Final = (*CLAN_CARDS, *ELITE_TROOPS)
+# Some of these moves are never legal (a combat mode stays where it lies, a traitor takes no elite troop, a
+# strategist goes to another stone). They are actions all the same, so that a player who tries gets told the rule.
+MOVABLE: Final = (*PLACEABLE, *COMBAT_MODES)
+
+
+def _on_stones(kind: Kind, verb: str, card: Card) -> tuple[Action, ...]:
+    return tuple(Action(kind, f"{verb} {CARD_TEXTS[card]} {written(s)}", card, s) for s in STONES)
+
+
+PASS: Final = Action(Kind.PASS, "pass")
+DONE: Final = Action(Kind.DONE, "done")
+DRAW_CLAN: Final = Action(Kind.DRAW_CLAN, "draw clan")
+DRAW_TACTIC: Final = Action(Kind.DRAW_TACTIC, "draw tactic")
+DRAWS: Final = (DRAW_CLAN, DRAW_TACTIC)
+PLAY_RECRUITER: Final = Action(Kind.RECRUITER, "play recruiter", RECRUITER)
+CLAIMS: Final = tuple(Action(Kind.CLAIM, f"claim {written(s)}", stone=s) for s in STONES)
+RETURNS: Final = tuple(
+    Action(Kind.RETURN, f"return {CARD_TEXTS[card]}", card) for card in (*CLAN_CARDS, *TACTIC_CARDS)
+)
+PLACES: Final = {card: _on_stones(Kind.PLACE, "play", card) for card in PLACEABLE}
+MODES: Final = {card: _on_stones(Kind.MODE, "play", card) for card in COMBAT_MODES}
+
+
+# The ruses are many and seldom listed: made when first asked for.
+@cache
+def banshee(card: Card, stone: Stone) -> Action:
+    return Action(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]} {CARD_TEXTS[card]} {written(stone)}", card, stone)
+
+
+@cache
+def strategist(card: Card, stone: Stone, target: Stone | None) -> Action:
+    where = "discard" if target is None else written(target)
+    text = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {written(stone)} {where}"
+    return Action(Kind.STRATEGIST, text, card, stone, target)
+
+
+@cache
+def traitor(card: Card, stone: Stone, target: Stone) -> Action:
+    text = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {written(stone)} {written(target)}"
+    return Action(Kind.TRAITOR, text, card, stone, target)
+
+
+def every_action() -> Iterator[Action]:
+    yield from (PASS, DONE, *DRAWS, PLAY_RECRUITER, *CLAIMS, *RETURNS)
+    for table in (PLACES, MODES):
+        for actions in table.values():
+            yield from actions
+    for card in MOVABLE:
+        for stone in STONES:
+            yield banshee(card, stone)
+            for target in STONES:
+                yield strategist(card, stone, target)
+                yield traitor(card, stone, target)
+            yield strategist(card, stone, None)
+
+
+@cache
+def _by_text() -> dict[str, Action]:
+    return {action.text: action for action in every_action()}
+
+
+def parse(text: str) -> Action:
+    """The action written so. There is one text for each: lower case, single spaces, nothing around it."""
+    try:
+        return _by_text()[text]
+    except KeyError:
+        raise NotationError(_explain(text)) from None
+
+
+_FORMS: Final = {
+    "play": "play r5 3, play joker 3, play mud-fight 3, play recruiter, play strategist r5 3 6, "
+    "play strategist r5 3 discard, play banshee b7 4, play traitor b7 4 2",
+    "claim": "claim 4",
+    "done": "done",
+    "draw": "draw clan, draw tactic",
+    "return": "return r5",
+    "pass": "pass",
+}
+_LONGEST_SHOWN: Final = 60  # of a text that is no action, so that an error stays one readable line
+
+
+def _explain(text: str) -> str:
+    shown = ascii(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+    tidy = " ".join(text.lower().split()) if len(text) <= _LONGEST_SHOWN else text
+    if tidy in _by_text():
+        return f"{shown} is no action: write it in lower case with single spaces, {tidy!r}"
+    words = text.split(" ")
+    forms = _FORMS.get(words[0])
+    if forms is None:
+        return f"{shown} is no action: actions look like {', '.join(_FORMS.values())}"
+    wrong = _wrong_word(words)
+    return f"{shown} is no action: {wrong}actions with {words[0]!r} look like {forms}"
+
+
+def _wrong_word(words: list[str]) -> str:
+    """Names the first word that looks like a mistyped card or stone, if there is one."""
+    for word in words[1:]:
+        if word.isascii() and word.isdigit():
+            if not (len(word) == 1 and word != "0"):
+                return f"stones are numbered 1 to 9, not {word[:_LONGEST_SHOWN]}; "
+        elif word not in CARD_BY_TEXT and word not in ("discard", "clan", "tactic"):
+            return (
+                f"{ascii(word[:_LONGEST_SHOWN])} is no card (clan cards are a colour of r o y g b p and a value "
+                "of 1 to 9, like r5); "
+            )
+    return ""

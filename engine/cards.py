@@ -1,0 +1,61 @@
+"""What a card is, how it is written, and the two decks.
+
+A card is a small int, so that a set of clan cards is one int used as a bit mask. Clan cards are 0 to 53,
+colour by colour; the tactic cards follow. The two jokers are the same card, twice in the deck: nobody can
+tell them apart.
+"""
+
+from typing import Final, NewType
+
+Card = NewType("Card", int)
+Seat = NewType("Seat", int)
+Stone = NewType("Stone", int)  # 0 to 8, left to right; written 1 to 9
+
+COLOURS: Final = "roygbp"
+VALUES: Final = range(1, 10)
+CLAN_CARDS: Final = tuple(Card(n) for n in range(54))
+
+JOKER, SPY, SHIELD_BEARER = Card(54), Card(55), Card(56)
+BLIND_MANS_BLUFF, MUD_FIGHT = Card(57), Card(58)
+RECRUITER, STRATEGIST, BANSHEE, TRAITOR = Card(59), Card(60), Card(61), Card(62)
+
+ELITE_TROOPS: Final = (JOKER, SPY, SHIELD_BEARER)
+COMBAT_MODES: Final = (BLIND_MANS_BLUFF, MUD_FIGHT)
+RUSES: Final = (RECRUITER, STRATEGIST, BANSHEE, TRAITOR)
+TACTIC_CARDS: Final = (*ELITE_TROOPS, *COMBAT_MODES, *RUSES)
+TACTIC_DECK: Final = (JOKER, *TACTIC_CARDS)
+
+ALL_CLAN_MASK: Final = (1 << 54) - 1
+
+_TACTIC_TEXTS = (
+    "joker", "spy", "shield-bearer", "blind-mans-bluff", "mud-fight",
+    "recruiter", "strategist", "banshee", "traitor",
+)  # fmt: skip
+CARD_TEXTS: Final = (*(f"{colour}{value}" for colour in COLOURS for value in VALUES), *_TACTIC_TEXTS)
+CARD_BY_TEXT: Final = {text: Card(n) for n, text in enumerate(CARD_TEXTS)}
+
+SEATS: Final = (Seat(0), Seat(1))
+STONES: Final = tuple(Stone(n) for n in range(9))
+
+
+def is_clan(card: Card) -> bool:
+    return card < 54
+
+
+def colour_of(card: Card) -> int:
+    """Index into COLOURS; only clan cards have one."""
+    return card // 9
+
+
+def value_of(card: Card) -> int:
+    """1 to 9; only clan cards have one."""
+    return card % 9 + 1
+
+
+def other(seat: Seat) -> Seat:
+    return SEATS[1 - seat]
+
+
+def written(stone: Stone) -> int:
+    """The stone's number as players say it."""
+    return stone + 1

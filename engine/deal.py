@@ -1,0 +1,63 @@
+"""A deal: the order of the two decks, made from a seed.
+
+The shuffle is one SHA-512 per deck, read as a number that picks one of the deck's orders (54! is about 2^237,
+so the bias is below 2^-270). Unlike a library's generator it is the same in every version and every language.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from engine.cards import CARD_BY_TEXT, CARD_TEXTS, CLAN_CARDS, TACTIC_DECK, Card
+from engine.errors import DealError, NotationError
+
+
+@attrs.frozen
+class Deal:
+    """Both decks, top card first. A round without tactic cards has none in its second."""
+
+    clan: tuple[Card, ...]
+    tactics: tuple[Card, ...]
+
+    @staticmethod
+    def from_seed(seed: str, tactics: bool) -> "Deal":
+        return Deal(_shuffled(CLAN_CARDS, f"{seed}/clan"), _shuffled(TACTIC_DECK, f"{seed}/tactics") if tactics else ())
+
+    def check(self, tactics: bool) -> None:
+        """Raises DealError unless these are the cards of the game."""
+        _check_deck("clan deck", self.clan, CLAN_CARDS)
+        _check_deck("tactic deck", self.tactics, TACTIC_DECK if tactics else ())
+
+
+def round_seed(tournament_seed: str, round_id: str) -> str:
+    """A round's own seed: neither the order of play nor a resumed tournament changes a deal."""
+    text = f"{len(tournament_seed)}:{tournament_seed}{round_id}"  # the length keeps ("a", "bc") from ("ab", "c")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
+    try:
+        return tuple(CARD_BY_TEXT[text] for text in texts)
+    except KeyError as unknown:
+        raise NotationError(f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker") from None
+
+
+def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
+    number = int.from_bytes(hashlib.sha512(label.encode()).digest(), "big")
+    left, order = list(cards), []
+    while left:
+        number, place = divmod(number, len(left))
+        order.append(left.pop(place))
+    return tuple(order)
+
+
+def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> None:
+    missing = Counter(expected) - Counter(deck)
+    surplus = Counter(deck) - Counter(expected)
+    if missing or surplus:
+        wrong = [f"{CARD_TEXTS[card]} is missing" for card in missing.elements()]
+        wrong += [f"{CARD_TEXTS[card]} is there too often" for card in surplus.elements()]
+        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        raise DealError(f"the {name} is not the game's {len(expected)} cards: {', '.join(wrong[:3])}{more}")

@@ -1,0 +1,100 @@
+"""How strong a complete side of a stone is, wild cards included.
+
+A wild card may be read as any colour, so a side's strength depends on two things only: its values, and
+whether the clan cards in it share a colour. That makes the best reading a search over at most 9 x 3 values.
+"""
+
+import enum
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Final, NewType
+
+from engine.cards import JOKER, SHIELD_BEARER, SPY, Card, colour_of, is_clan, value_of
+
+Strength = NewType("Strength", int)
+
+INCOMPLETE: Final = Strength(-1)
+
+
+class Formation(enum.IntEnum):
+    """Weakest first, so that comparing members compares formations."""
+
+    SUM = 0
+    RUN = 1
+    COLOUR = 2
+    ALIKE = 3
+    COLOUR_RUN = 4
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    Formation.SUM: "sum",
+    Formation.RUN: "run",
+    Formation.COLOUR: "colour",
+    Formation.ALIKE: "of a kind",
+    Formation.COLOUR_RUN: "colour-run",
+}
+
+WILD_VALUES: Final[dict[Card, Sequence[int]]] = {
+    JOKER: range(1, 10),
+    SPY: (7,),
+    SHIELD_BEARER: (1, 2, 3),
+}
+
+_TOTALS_PER_FORMATION: Final = 64  # more than the largest total, four nines
+
+
+def strength(formation: Formation, total: int) -> Strength:
+    """One int that orders by formation first, then by total."""
+    return Strength(formation * _TOTALS_PER_FORMATION + total)
+
+
+def formation_and_total(value: Strength) -> tuple[Formation, int]:
+    formation, total = divmod(value, _TOTALS_PER_FORMATION)
+    return Formation(formation), total
+
+
+def clan_values(side: Iterable[Card]) -> list[int]:
+    return [value_of(card) for card in side if is_clan(card)]
+
+
+def wild_cards(side: Iterable[Card]) -> list[Card]:
+    return [card for card in side if not is_clan(card)]
+
+
+def one_colour(side: Iterable[Card]) -> bool:
+    """Whether the clan cards share a colour (true as well when there are none)."""
+    return len({colour_of(card) for card in side if is_clan(card)}) <= 1
+
+
+def highest_total(side: Iterable[Card]) -> int:
+    return sum(value_of(card) if is_clan(card) else WILD_VALUES[card][-1] for card in side)
+
+
+def side_strength(side: Sequence[Card], blind: bool) -> Strength:
+    """The strength of a complete side in its best reading; `blind` where Blind-Man's Bluff lies."""
+    if blind:
+        return strength(Formation.SUM, highest_total(side))
+    values = clan_values(side)
+    coloured = one_colour(side)
+    wild = wild_cards(side)
+    if not wild:
+        return _strength_of_values(values, coloured)
+    readings = product(*(WILD_VALUES[card] for card in wild))
+    return max(_strength_of_values([*values, *reading], coloured) for reading in readings)
+
+
+def _strength_of_values(values: list[int], coloured: bool) -> Strength:
+    low, high, distinct = min(values), max(values), len(set(values))
+    if distinct == len(values) == high - low + 1:
+        formation = Formation.COLOUR_RUN if coloured else Formation.RUN
+    elif distinct == 1:
+        formation = Formation.ALIKE
+    elif coloured:
+        formation = Formation.COLOUR
+    else:
+        formation = Formation.SUM
+    return strength(formation, sum(values))

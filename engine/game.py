@@ -1,0 +1,341 @@
+"""One round of Schotten Totten: who must decide what, and what each decision does.
+
+`Game` is the one mutable object of the engine. Besides the cards it keeps what can be derived from them but is
+asked at every decision (`room`, `complete`, `strengths`, `unseen`); `_side_changed` and `_show` are the only
+places that bring those up to date.
+"""
+
+from bisect import insort
+from collections.abc import Callable
+
+import attrs
+
+from engine.actions import Action, Kind
+from engine.cards import (
+    ALL_CLAN_MASK,
+    BANSHEE,
+    BLIND_MANS_BLUFF,
+    MUD_FIGHT,
+    SEATS,
+    STRATEGIST,
+    TRAITOR,
+    Card,
+    Seat,
+    Stone,
+    is_clan,
+    other,
+)
+from engine.deal import Deal
+from engine.errors import IllegalAction
+from engine.formations import INCOMPLETE, Strength, side_strength
+from engine.legality import legal_actions, stones_in, why_not
+from engine.phase import Phase
+from engine.proof import can_still_beat
+from engine.ruleset import ClaimTime, RuleSet
+from engine.scoring import Ending, Outcome
+
+_ALL_STONES = (1 << 9) - 1
+_RECRUITED, _RETURNED = 3, 2
+_STONES_TO_WIN = 5
+
+
+@attrs.define
+class Game:
+    rules: RuleSet
+    clan_deck: list[Card]  # top card last
+    tactic_deck: list[Card]  # top card last
+    to_move: Seat
+    hands: list[list[Card]] = attrs.field(factory=lambda: [[], []])  # sorted
+    sides: list[list[tuple[Card, ...]]] = attrs.field(factory=lambda: [[()] * 9, [()] * 9])  # [seat][stone]
+    modes: list[tuple[Card, ...]] = attrs.field(factory=lambda: [()] * 9)
+    needs: list[int] = attrs.field(factory=lambda: [3] * 9)
+    owners: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
+    complete_first: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
+    discard: list[Card] = attrs.field(factory=list)
+    tactics_played: list[list[Card]] = attrs.field(factory=lambda: [[], []])
+    phase: Phase = Phase.PLAY
+    draws_left: int = 0  # of a recruiter
+    returns_left: int = 0  # of a recruiter
+    active: bool = False  # something was played, claimed or drawn in this turn
+    idle_turns: int = 0  # in a row, before this turn
+    outcome: Outcome | None = None
+    # Derived. Sets of stones and of clan cards are bit masks.
+    unclaimed: int = _ALL_STONES
+    room: list[int] = attrs.field(factory=lambda: [_ALL_STONES, _ALL_STONES])  # unclaimed stones not full, by seat
+    complete: list[int] = attrs.field(factory=lambda: [0, 0])  # stones with a complete side, by seat
+    strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
+    unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
+    claimable: int = 0  # stones the player to move can prove, in a claim phase
+
+    @staticmethod
+    def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
+        deal.check(rules.tactics)
+        game = Game(rules, list(reversed(deal.clan)), list(reversed(deal.tactics)), first)
+        for _ in range(rules.hand_limit):
+            for seat in (first, other(first)):
+                game._take(seat, game.clan_deck)
+        game._start_turn(first)
+        return game
+
+    def legal_actions(self) -> list[Action]:
+        """All that the player to move may do, in a fixed order; empty when the round is over."""
+        return legal_actions(self)
+
+    def apply(self, action: Action) -> None:
+        """Does the action for the player to move, and all that follows by itself, up to the next decision.
+
+        Raises IllegalAction, and changes nothing, if the rules do not allow it.
+        """
+        if reason := why_not(self, action):
+            raise IllegalAction(reason)
+        _HANDLERS[action.kind](self, action)
+
+    def copy(self) -> "Game":
+        twin = Game.__new__(Game)
+        for name in _PLAIN_FIELDS:
+            setattr(twin, name, getattr(self, name))
+        for name in _LIST_FIELDS:
+            setattr(twin, name, getattr(self, name).copy())
+        for name in _PAIR_FIELDS:
+            first, second = getattr(self, name)
+            setattr(twin, name, [first.copy(), second.copy()])
+        return twin
+
+    # The course of a turn: each step goes on to the next one until somebody has to decide.
+
+    def _start_turn(self, seat: Seat) -> None:
+        self.to_move = seat
+        self.active = False
+        if self.rules.claims is ClaimTime.TURN_START:
+            self._enter_claims()
+        else:
+            self.phase = Phase.PLAY
+
+    def _after_play(self) -> None:
+        if self.rules.claims is ClaimTime.TURN_START:
+            self._enter_draw()
+        else:
+            self._enter_claims()
+
+    def _enter_claims(self) -> None:
+        self.claimable = self._provable_stones()
+        if self.claimable:
+            self.phase = Phase.CLAIM
+        else:
+            self._after_claims()
+
+    def _after_claims(self) -> None:
+        self.claimable = 0
+        if self.rules.claims is ClaimTime.TURN_START:
+            self.phase = Phase.PLAY
+        else:
+            self._enter_draw()
+
+    def _enter_draw(self) -> None:
+        hand_full = len(self.hands[self.to_move]) >= self.rules.hand_limit
+        if not hand_full and self.clan_deck and self.tactic_deck:
+            self.phase = Phase.DRAW
+            return
+        if not hand_full and (deck := self.clan_deck or self.tactic_deck):
+            self._take(self.to_move, deck)
+            self.active = True
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        self.idle_turns = 0 if self.active else self.idle_turns + 1
+        if self.idle_turns == 2:
+            held = [self.owners.count(seat) for seat in SEATS]
+            winner = None if held[0] == held[1] else SEATS[held[1] > held[0]]
+            self._finish(winner, Ending.BLOCKED)
+        else:
+            self._start_turn(other(self.to_move))
+
+    def _finish(self, winner: Seat | None, ending: Ending) -> None:
+        self.phase = Phase.OVER
+        self.claimable = 0
+        self.outcome = Outcome.of(winner, ending, self.owners)
+
+    # What the cards do.
+
+    def _take(self, seat: Seat, deck: list[Card]) -> None:
+        insort(self.hands[seat], deck.pop())
+
+    def _show(self, card: Card) -> None:
+        """A clan card that lies face up is seen for good."""
+        if is_clan(card):
+            self.unseen &= ~(1 << card)
+
+    def _add(self, seat: Seat, card: Card, stone: Stone) -> None:
+        self.sides[seat][stone] += (card,)
+        self._side_changed(seat, stone)
+
+    def _remove(self, seat: Seat, card: Card, stone: Stone) -> None:
+        self.sides[seat][stone] = tuple(c for c in self.sides[seat][stone] if c != card)
+        self._side_changed(seat, stone)
+
+    def _side_changed(self, seat: Seat, stone: Stone) -> None:
+        """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
+        side, bit = self.sides[seat][stone], 1 << stone
+        if len(side) < self.needs[stone]:
+            self.room[seat] |= bit
+            self.complete[seat] &= ~bit
+            self.strengths[seat][stone] = INCOMPLETE
+            if self.complete_first[stone] == seat:
+                still_complete = self.complete[other(seat)] & bit
+                self.complete_first[stone] = other(seat) if still_complete else None
+        else:
+            self.room[seat] &= ~bit
+            self.complete[seat] |= bit
+            self.strengths[seat][stone] = side_strength(side, BLIND_MANS_BLUFF in self.modes[stone])
+            if self.complete_first[stone] is None:
+                self.complete_first[stone] = seat
+
+    def _provable_stones(self) -> int:
+        seat = self.to_move
+        provable = 0
+        for stone in stones_in(self.complete[seat] & self.unclaimed):
+            if self._is_provable(seat, stone):
+                provable |= 1 << stone
+        return provable
+
+    def _is_provable(self, seat: Seat, stone: Stone) -> bool:
+        mine, theirs = self.strengths[seat][stone], self.strengths[1 - seat][stone]
+        if theirs == INCOMPLETE:
+            blind = BLIND_MANS_BLUFF in self.modes[stone]
+            return not can_still_beat(self.sides[1 - seat][stone], self.needs[stone], blind, self.unseen, mine)
+        return mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
+
+    # One handler for each kind of action; `why_not` has allowed it already.
+
+    def _spend_tactic(self, card: Card) -> None:
+        self.hands[self.to_move].remove(card)
+        self.tactics_played[self.to_move].append(card)
+
+    def _spend_ruse(self, card: Card) -> None:
+        self._spend_tactic(card)
+        self.discard.append(card)
+        self.active = True
+
+    def _place(self, action: Action) -> None:
+        card, seat = action.card, self.to_move
+        if is_clan(card):
+            self.hands[seat].remove(card)
+            self._show(card)
+        else:
+            self._spend_tactic(card)
+        self._add(seat, card, action.stone)
+        self.active = True
+        self._after_play()
+
+    def _mode(self, action: Action) -> None:
+        self._spend_tactic(action.card)
+        self.modes[action.stone] += (action.card,)
+        if action.card == MUD_FIGHT:
+            self.needs[action.stone] = 4
+        for seat in SEATS:
+            self._side_changed(seat, action.stone)
+        self.active = True
+        self._after_play()
+
+    def _recruiter(self, action: Action) -> None:
+        self._spend_ruse(action.card)
+        self.draws_left = _RECRUITED
+        self.returns_left = _RETURNED
+        self._recruit()
+
+    def _recruit(self) -> None:
+        """Draws while there is no choice of deck, then waits for the returns."""
+        while self.draws_left and (self.clan_deck or self.tactic_deck):
+            if self.clan_deck and self.tactic_deck:
+                self.phase = Phase.DRAW
+                return
+            self._take(self.to_move, self.clan_deck or self.tactic_deck)
+            self.draws_left -= 1
+        self.draws_left = 0
+        self.phase = Phase.RETURN
+
+    def _draw(self, action: Action) -> None:
+        self._take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
+        self.active = True
+        if self.draws_left:
+            self.draws_left -= 1
+            self._recruit()
+        else:
+            self._end_turn()
+
+    def _return(self, action: Action) -> None:
+        hand = self.hands[self.to_move]
+        hand.remove(action.card)
+        deck = self.clan_deck if is_clan(action.card) else self.tactic_deck
+        deck.insert(0, action.card)  # the bottom
+        self.returns_left -= 1
+        if not self.returns_left or not hand:
+            self.returns_left = 0
+            self._after_play()
+
+    def _strategist(self, action: Action) -> None:
+        self._spend_ruse(STRATEGIST)
+        self._remove(self.to_move, action.card, action.stone)
+        if action.target is None:
+            self.discard.append(action.card)
+        else:
+            self._add(self.to_move, action.card, action.target)
+        self._after_play()
+
+    def _banshee(self, action: Action) -> None:
+        self._spend_ruse(BANSHEE)
+        self._remove(other(self.to_move), action.card, action.stone)
+        self.discard.append(action.card)
+        self._after_play()
+
+    def _traitor(self, action: Action) -> None:
+        assert action.target is not None
+        self._spend_ruse(TRAITOR)
+        self._remove(other(self.to_move), action.card, action.stone)
+        self._add(self.to_move, action.card, action.target)
+        self._after_play()
+
+    def _pass(self, _: Action) -> None:
+        self._after_play()
+
+    def _claim(self, action: Action) -> None:
+        seat, bit = self.to_move, 1 << action.stone
+        self.owners[action.stone] = seat
+        self.unclaimed &= ~bit
+        for each in SEATS:
+            self.room[each] &= ~bit
+        self.active = True
+        held = sum(1 << stone for stone, owner in enumerate(self.owners) if owner == seat)
+        if held & held >> 1 & held >> 2:
+            self._finish(seat, Ending.THREE_ADJACENT)
+        elif held.bit_count() >= _STONES_TO_WIN:
+            self._finish(seat, Ending.FIVE_STONES)
+        else:
+            self._enter_claims()
+
+    def _done(self, _: Action) -> None:
+        self._after_claims()
+
+
+_HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
+    Kind.PLACE: Game._place,
+    Kind.MODE: Game._mode,
+    Kind.RECRUITER: Game._recruiter,
+    Kind.STRATEGIST: Game._strategist,
+    Kind.BANSHEE: Game._banshee,
+    Kind.TRAITOR: Game._traitor,
+    Kind.PASS: Game._pass,
+    Kind.CLAIM: Game._claim,
+    Kind.DONE: Game._done,
+    Kind.DRAW_CLAN: Game._draw,
+    Kind.DRAW_TACTIC: Game._draw,
+    Kind.RETURN: Game._return,
+}
+
+_PAIR_FIELDS = ("hands", "sides", "tactics_played", "strengths")
+_LIST_FIELDS = (
+    "clan_deck", "tactic_deck", "modes", "needs", "owners", "complete_first", "discard", "room", "complete",
+)  # fmt: skip
+_PLAIN_FIELDS = tuple(
+    field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS
+)

@@ -1,0 +1,276 @@
+"""What may be done now: the list of legal actions, and for any other action the reason why not.
+
+The two are written apart and a test holds them together: `why_not` is None for exactly the actions that
+`legal_actions` lists.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from engine.actions import (
+    CLAIMS,
+    DONE,
+    DRAWS,
+    MODES,
+    PASS,
+    PLACES,
+    PLAY_RECRUITER,
+    RETURNS,
+    Action,
+    Kind,
+    banshee,
+    strategist,
+    traitor,
+)
+from engine.cards import (
+    BANSHEE,
+    CARD_TEXTS,
+    COMBAT_MODES,
+    JOKER,
+    RECRUITER,
+    STONES,
+    STRATEGIST,
+    TRAITOR,
+    Card,
+    Seat,
+    Stone,
+    is_clan,
+    other,
+    written,
+)
+from engine.phase import Phase
+
+if TYPE_CHECKING:
+    from engine.game import Game
+
+
+@cache
+def stones_in(mask: int) -> tuple[Stone, ...]:
+    return tuple(stone for stone in STONES if mask >> stone & 1)
+
+
+@cache
+def _placements(card: Card, stones: int) -> tuple[Action, ...]:
+    return tuple(PLACES[card][stone] for stone in stones_in(stones))
+
+
+def legal_actions(game: "Game") -> list[Action]:
+    match game.phase:
+        case Phase.PLAY:
+            return _plays(game)
+        case Phase.CLAIM:
+            return [*(CLAIMS[stone] for stone in stones_in(game.claimable)), DONE]
+        case Phase.DRAW:
+            return list(DRAWS)
+        case Phase.RETURN:
+            return [RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]
+        case Phase.OVER:
+            return []
+
+
+def _plays(game: "Game") -> list[Action]:
+    seat = game.to_move
+    hand, room = game.hands[seat], game.room[seat]
+    actions: list[Action] = []
+    for card in hand:
+        if is_clan(card):
+            actions += _placements(card, room)
+    if not actions:
+        actions.append(PASS)
+    if hand and not is_clan(hand[-1]) and not _too_many_tactics(game, seat):
+        for card in dict.fromkeys(hand):
+            if not is_clan(card):
+                actions += _tactic_plays(game, seat, card)
+    return actions
+
+
+def _too_many_tactics(game: "Game", seat: Seat) -> bool:
+    return len(game.tactics_played[seat]) > len(game.tactics_played[other(seat)])
+
+
+def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterator[Action]:
+    room = game.room[seat]
+    unclaimed = stones_in(game.unclaimed)
+    if card == JOKER and JOKER in game.tactics_played[seat]:
+        return
+    if card in COMBAT_MODES:
+        yield from (MODES[card][stone] for stone in unclaimed)
+    elif card == RECRUITER:
+        if game.clan_deck or game.tactic_deck:
+            yield PLAY_RECRUITER
+    elif card == STRATEGIST:
+        for stone in unclaimed:
+            for moved in game.sides[seat][stone]:
+                for target in stones_in(room & ~(1 << stone)):
+                    yield strategist(moved, stone, target)
+                yield strategist(moved, stone, None)
+    elif card == BANSHEE:
+        for stone in unclaimed:
+            for taken in game.sides[other(seat)][stone]:
+                yield banshee(taken, stone)
+    elif card == TRAITOR:
+        for stone in unclaimed:
+            for taken in game.sides[other(seat)][stone]:
+                if is_clan(taken):
+                    for target in stones_in(room):
+                        yield traitor(taken, stone, target)
+    else:
+        yield from _placements(card, room)
+
+
+def why_not(game: "Game", action: Action) -> str | None:
+    """What is wrong with the action now, in the player's words; None if it is legal."""
+    phase, reason = _RULES[action.kind]
+    if game.phase is not phase:
+        return _wrong_phase(game, action)
+    return reason(game, action)
+
+
+def _wrong_phase(game: "Game", action: Action) -> str:
+    return f"{action.text!r} cannot be done now: {_PHASES[game.phase]}"
+
+
+_PHASES = {
+    Phase.PLAY: "it is time to play a card, or to pass where no clan card can be placed",
+    Phase.CLAIM: "it is time to claim a stone or to say 'done'",
+    Phase.DRAW: "it is time to draw, with 'draw clan' or 'draw tactic'",
+    Phase.RETURN: "it is time to return a card to the bottom of its deck",
+    Phase.OVER: "the round is over",
+}
+
+
+def _not_in_hand(game: "Game", card: Card) -> str | None:
+    return None if card in game.hands[game.to_move] else f"{CARD_TEXTS[card]} is not in your hand"
+
+
+def _claimed(game: "Game", stone: Stone) -> str | None:
+    return None if game.unclaimed >> stone & 1 else f"stone {written(stone)} is already claimed"
+
+
+def _no_room(game: "Game", stone: Stone) -> str | None:
+    if game.room[game.to_move] >> stone & 1:
+        return None
+    return _claimed(game, stone) or f"stone {written(stone)} is full on your side"
+
+
+def _not_lying(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | None:
+    if card in game.sides[seat][stone]:
+        return None
+    if card in COMBAT_MODES:
+        return f"{CARD_TEXTS[card]} is a combat mode: it lies on the stone itself and cannot be moved or removed"
+    side = "your side" if seat == game.to_move else "your opponent's side"
+    return f"{CARD_TEXTS[card]} is not on {side} of stone {written(stone)}"
+
+
+def _tactic(game: "Game", card: Card) -> str | None:
+    """What keeps any tactic card from being played."""
+    if absent := _not_in_hand(game, card):
+        return absent
+    if _too_many_tactics(game, game.to_move):
+        return "you already played one tactic card more than your opponent"
+    return None
+
+
+def _place(game: "Game", action: Action) -> str | None:
+    card = action.card
+    if is_clan(card):
+        return _not_in_hand(game, card) or _no_room(game, action.stone)
+    if reason := _tactic(game, card):
+        return reason
+    if card == JOKER and JOKER in game.tactics_played[game.to_move]:
+        return "you already played a joker this round, and each player may play only one"
+    return _no_room(game, action.stone)
+
+
+def _mode(game: "Game", action: Action) -> str | None:
+    return _tactic(game, action.card) or _claimed(game, action.stone)
+
+
+def _recruiter(game: "Game", action: Action) -> str | None:
+    if reason := _tactic(game, action.card):
+        return reason
+    return None if game.clan_deck or game.tactic_deck else "both decks are empty: there is nothing to recruit"
+
+
+def _strategist(game: "Game", action: Action) -> str | None:
+    if (
+        reason := _tactic(game, STRATEGIST)
+        or _claimed(game, action.stone)
+        or _not_lying(game, game.to_move, action.card, action.stone)
+    ):
+        return reason
+    if action.target is None:
+        return None
+    if action.target == action.stone:
+        return f"{CARD_TEXTS[action.card]} already lies on stone {written(action.stone)}: name another stone, or discard"
+    return _no_room(game, action.target)
+
+
+def _banshee(game: "Game", action: Action) -> str | None:
+    return (
+        _tactic(game, BANSHEE)
+        or _claimed(game, action.stone)
+        or _not_lying(game, other(game.to_move), action.card, action.stone)
+    )
+
+
+def _traitor(game: "Game", action: Action) -> str | None:
+    assert action.target is not None
+    if (
+        reason := _tactic(game, TRAITOR)
+        or _claimed(game, action.stone)
+        or _not_lying(game, other(game.to_move), action.card, action.stone)
+    ):
+        return reason
+    if not is_clan(action.card):
+        return f"the traitor takes only clan cards, and {CARD_TEXTS[action.card]} is a tactic card"
+    return _no_room(game, action.target)
+
+
+def _pass(game: "Game", _: Action) -> str | None:
+    if game.room[game.to_move]:
+        for card in game.hands[game.to_move]:
+            if is_clan(card):
+                return f"you can still place a clan card ({CARD_TEXTS[card]}), so you may not pass"
+    return None
+
+
+def _claim(game: "Game", action: Action) -> str | None:
+    stone = action.stone
+    if game.claimable >> stone & 1:
+        return None
+    seat, number = game.to_move, written(stone)
+    if reason := _claimed(game, stone):
+        return reason
+    if not game.complete[seat] >> stone & 1:
+        return f"your side of stone {number} is not complete: {len(game.sides[seat][stone])} of {game.needs[stone]} cards"
+    if not game.complete[other(seat)] >> stone & 1:
+        return f"you cannot prove stone {number}: unseen cards could still make your opponent's side stronger"
+    if game.strengths[seat][stone] == game.strengths[other(seat)][stone]:
+        return f"stone {number} is tied and your opponent's side was complete first"
+    return f"your opponent's side of stone {number} is stronger"
+
+
+def _return(game: "Game", action: Action) -> str | None:
+    return _not_in_hand(game, action.card)
+
+
+def _always(_game: "Game", _action: Action) -> str | None:
+    return None
+
+
+_RULES: dict[Kind, tuple[Phase, Callable[["Game", Action], str | None]]] = {
+    Kind.PLACE: (Phase.PLAY, _place),
+    Kind.MODE: (Phase.PLAY, _mode),
+    Kind.RECRUITER: (Phase.PLAY, _recruiter),
+    Kind.STRATEGIST: (Phase.PLAY, _strategist),
+    Kind.BANSHEE: (Phase.PLAY, _banshee),
+    Kind.TRAITOR: (Phase.PLAY, _traitor),
+    Kind.PASS: (Phase.PLAY, _pass),
+    Kind.CLAIM: (Phase.CLAIM, _claim),
+    Kind.DONE: (Phase.CLAIM, _always),
+    Kind.DRAW_CLAN: (Phase.DRAW, _always),
+    Kind.DRAW_TACTIC: (Phase.DRAW, _always),
+    Kind.RETURN: (Phase.RETURN, _return),
+}

@@ -1,0 +1,11 @@
+"""What the player to move has to decide."""
+
+import enum
+
+
+class Phase(enum.Enum):
+    CLAIM = "claim"
+    PLAY = "play"
+    DRAW = "draw"
+    RETURN = "return"
+    OVER = "over"

@@ -1,0 +1,105 @@
+"""Deal and moves make the same game again; a record that breaks the rules is told where it does."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from engine.actions import Action, parse
+from engine.cards import Seat
+from engine.deal import Deal
+from engine.errors import EngineError
+from engine.game import Game
+from engine.ruleset import RuleSet
+from engine.scoring import Outcome
+
+
+class RecordError(EngineError):
+    """A record that is not a round played by the rules."""
+
+    def __init__(self, problem: str, move: int | None = None):
+        where = "" if move is None else f"move {move + 1}: "
+        super().__init__(where + problem)
+        self.move = move  # index into the record's moves
+
+
+@attrs.frozen
+class GameRecord:
+    rules: RuleSet
+    deal: Deal
+    first: Seat
+    moves: tuple[tuple[Seat, str], ...]
+    outcome: Outcome | None = None  # what the record says came of it; None while the round is still played
+
+
+@attrs.frozen
+class Step:
+    game: Game  # as it was before the action; copy it to keep it
+    action: Action
+
+
+def steps(record: GameRecord) -> Iterator[Step]:
+    """The record's game, move by move. Raises RecordError at the first move that the rules do not allow.
+
+    The game is one object that changes under way; it is in its last position when the iteration ends.
+    """
+    game = _dealt(record)
+    for index, (seat, text) in enumerate(record.moves):
+        if game.outcome is not None:
+            raise RecordError(f"{text!r} comes after the end of the round ({game.outcome.ending.value})", index)
+        if seat != game.to_move:
+            raise RecordError(f"{text!r} is by seat {seat}, but seat {game.to_move} is to decide", index)
+        try:
+            action = parse(text)
+            yield Step(game, action)
+            game.apply(action)
+        except EngineError as error:
+            raise RecordError(f"seat {seat}, {text!r}: {error}", index) from error
+
+
+def replay(record: GameRecord) -> Game:
+    """The game after all moves of the record."""
+    game = None
+    for step in steps(record):
+        game = step.game
+    return game or _dealt(record)
+
+
+def verify(record: GameRecord) -> None:
+    """Raises RecordError, saying precisely where, unless the record is a whole round played by the rules.
+
+    A round that a bot lost by a fault stops where the rules would have gone on; its points are checked all the same.
+    """
+    game, said = replay(record), record.outcome
+    if said is None:
+        raise RecordError("the record has no result")
+    if said.ending.is_fault:
+        if game.outcome is not None:
+            raise RecordError(
+                f"the record says {said.ending.value}, but the moves end the round by {game.outcome.ending.value}"
+            )
+        if said.winner is None:
+            raise RecordError(f"the record says {said.ending.value}, but names no winner")
+        expected = Outcome.of(said.winner, said.ending, game.owners)
+    elif game.outcome is None:
+        raise RecordError(
+            f"the record says {said.ending.value}, but after its {len(record.moves)} moves the round is not over"
+        )
+    else:
+        expected = game.outcome
+    for name in ("ending", "winner", "points", "owners"):
+        found, right = getattr(said, name), getattr(expected, name)
+        if found != right:
+            raise RecordError(f"the record says {name} {_shown(found)}, but the moves give {_shown(right)}")
+
+
+def _dealt(record: GameRecord) -> Game:
+    try:
+        return Game.new(record.rules, record.deal, record.first)
+    except EngineError as error:
+        raise RecordError(str(error)) from error
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    return str(getattr(value, "value", "none" if value is None else value))

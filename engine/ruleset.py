@@ -1,0 +1,60 @@
+"""The settings of a round and the names for them."""
+
+import enum
+from typing import Final
+
+import attrs
+
+from engine.errors import NotationError
+
+
+class ClaimTime(enum.Enum):
+    AFTER_PLAY = "after-play"
+    TURN_START = "turn-start"
+
+
+class Begins(enum.Enum):
+    """Who begins the next round of a match."""
+
+    ALTERNATE = "alternate"
+    WINNER = "winner"
+
+
+@attrs.frozen
+class RuleSet:
+    tactics: bool = False
+    claims: ClaimTime = ClaimTime.AFTER_PLAY
+    begins: Begins = Begins.ALTERNATE
+
+    @property
+    def hand_limit(self) -> int:
+        return 7 if self.tactics else 6
+
+    @property
+    def name(self) -> str:
+        return _NAMES[self]
+
+    @staticmethod
+    def named(name: str) -> "RuleSet":
+        try:
+            return RULE_SETS[name]
+        except KeyError:
+            known = ", ".join(RULE_SETS)
+            raise NotationError(f"{name!r} is no rule set; there are: {known}") from None
+
+
+PRESETS: Final = {
+    "base": RuleSet(),
+    "expert": RuleSet(claims=ClaimTime.TURN_START),
+    "tactics": RuleSet(tactics=True),
+    "tactics-expert": RuleSet(tactics=True, claims=ClaimTime.TURN_START),
+    "classic": RuleSet(claims=ClaimTime.TURN_START, begins=Begins.WINNER),
+}
+
+# The three settings are independent, so three combinations lie between the presets. They are named as well:
+# a rule set is one word wherever it is written.
+RULE_SETS: Final = PRESETS | {
+    f"{name}-winner-begins": attrs.evolve(PRESETS[name], begins=Begins.WINNER)
+    for name in ("base", "tactics", "tactics-expert")
+}
+_NAMES = {rules: name for name, rules in RULE_SETS.items()}

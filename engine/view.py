@@ -1,0 +1,74 @@
+"""What one seat may see: everything public, its own hand, and never a secret."""
+
+import attrs
+
+from engine.actions import Action, Kind
+from engine.cards import Card, Seat, is_clan, other
+from engine.game import Game
+from engine.phase import Phase
+
+
+@attrs.frozen
+class StoneView:
+    yours: tuple[Card, ...]
+    theirs: tuple[Card, ...]
+    owner: Seat | None
+    needs: int
+    modes: tuple[Card, ...]
+    complete_first: Seat | None  # whose side has been complete the longer
+
+
+@attrs.frozen
+class HandSize:
+    clan: int
+    tactic: int
+
+
+@attrs.frozen
+class View:
+    seat: Seat
+    to_move: Seat
+    phase: Phase
+    hand: tuple[Card, ...]
+    stones: tuple[StoneView, ...]
+    clan_deck: int
+    tactic_deck: int
+    opponent_hand: HandSize
+    discard: tuple[Card, ...]
+    your_tactics: tuple[Card, ...]
+    their_tactics: tuple[Card, ...]
+
+
+def view(game: Game, seat: Seat) -> View:
+    rival = other(seat)
+    clan = sum(map(is_clan, game.hands[rival]))
+    return View(
+        seat=seat,
+        to_move=game.to_move,
+        phase=game.phase,
+        hand=tuple(game.hands[seat]),
+        stones=tuple(
+            map(
+                StoneView,
+                game.sides[seat],
+                game.sides[rival],
+                game.owners,
+                game.needs,
+                game.modes,
+                game.complete_first,
+            )
+        ),
+        clan_deck=len(game.clan_deck),
+        tactic_deck=len(game.tactic_deck),
+        opponent_hand=HandSize(clan, len(game.hands[rival]) - clan),
+        discard=tuple(game.discard),
+        your_tactics=tuple(game.tactics_played[seat]),
+        their_tactics=tuple(game.tactics_played[rival]),
+    )
+
+
+def text_for_opponent(action: Action) -> str:
+    """The action as the other seat hears of it. All is public but the card that is returned: only its deck is."""
+    if action.kind is Kind.RETURN:
+        return "return clan" if is_clan(action.card) else "return tactic"
+    return action.text

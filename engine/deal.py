@@ -28,7 +28,10 @@ class Deal:
     def check(self, tactics: bool) -> None:
         """Raises DealError unless these are the cards of the game."""
         _check_deck("clan deck", self.clan, CLAN_CARDS)
-        _check_deck("tactic deck", self.tactics, TACTIC_DECK if tactics else ())
+        if tactics:
+            _check_deck("tactic deck", self.tactics, TACTIC_DECK)
+        elif self.tactics:
+            raise DealError(f"these rules have no tactic cards, but the deal has {len(self.tactics)}")
 
 
 def round_seed(tournament_seed: str, round_id: str) -> str:

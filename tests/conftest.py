@@ -1,0 +1,6 @@
+from hypothesis import HealthCheck, settings
+
+# Machines differ in speed: no test of ours fails for being slow. `make fuzz` asks for many more examples.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fuzz", settings.get_profile("default"), max_examples=20_000)
+settings.load_profile("default")

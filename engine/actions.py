@@ -44,13 +44,19 @@ class Kind(enum.Enum):
     DRAW_TACTIC = "draw tactic"
     RETURN = "return"
 
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python and slow
+
+
+_NO_CARD: Final = Card(-1)
+_NO_STONE: Final = Stone(-1)
+
 
 @attrs.frozen(eq=False, repr=False)
 class Action:
     kind: Kind
     text: str
-    card: Card = Card(-1)  # the card that is placed, moved, taken away or returned
-    stone: Stone = Stone(-1)  # where it goes, or where a ruse takes it from
+    card: Card = _NO_CARD  # the card that is placed, moved, taken away or returned
+    stone: Stone = _NO_STONE  # where it goes, or where a ruse takes it from
     target: Stone | None = None  # where a ruse brings it; None is the discard
 
     def __str__(self) -> str:
@@ -77,44 +83,39 @@ DRAW_TACTIC: Final = Action(Kind.DRAW_TACTIC, "draw tactic")
 DRAWS: Final = (DRAW_CLAN, DRAW_TACTIC)
 PLAY_RECRUITER: Final = Action(Kind.RECRUITER, "play recruiter", RECRUITER)
 CLAIMS: Final = tuple(Action(Kind.CLAIM, f"claim {written(s)}", stone=s) for s in STONES)
-RETURNS: Final = tuple(
-    Action(Kind.RETURN, f"return {CARD_TEXTS[card]}", card) for card in (*CLAN_CARDS, *TACTIC_CARDS)
-)
+RETURNS: Final = tuple(Action(Kind.RETURN, f"return {CARD_TEXTS[card]}", card) for card in (*CLAN_CARDS, *TACTIC_CARDS))
 PLACES: Final = {card: _on_stones(Kind.PLACE, "play", card) for card in PLACEABLE}
 MODES: Final = {card: _on_stones(Kind.MODE, "play", card) for card in COMBAT_MODES}
 
 
-# The ruses are many and seldom listed: made when first asked for.
-@cache
-def banshee(card: Card, stone: Stone) -> Action:
-    return Action(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]} {CARD_TEXTS[card]} {written(stone)}", card, stone)
+# The ruses that name two stones are many and seldom listed: made when first asked for, a row at a time.
+BANSHEES: Final = {card: _on_stones(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]}", card) for card in MOVABLE}
 
 
 @cache
-def strategist(card: Card, stone: Stone, target: Stone | None) -> Action:
-    where = "discard" if target is None else written(target)
-    text = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {written(stone)} {where}"
-    return Action(Kind.STRATEGIST, text, card, stone, target)
+def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
+    """By the stone that the card goes to; the tenth puts it on the discard."""
+    moved = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {written(stone)}"
+    to_stones = (Action(Kind.STRATEGIST, f"{moved} {written(to)}", card, stone, to) for to in STONES)
+    return (*to_stones, Action(Kind.STRATEGIST, f"{moved} discard", card, stone))
 
 
 @cache
-def traitor(card: Card, stone: Stone, target: Stone) -> Action:
-    text = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {written(stone)} {written(target)}"
-    return Action(Kind.TRAITOR, text, card, stone, target)
+def traitors(card: Card, stone: Stone) -> tuple[Action, ...]:
+    """By the stone that the card goes to."""
+    taken = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {written(stone)}"
+    return tuple(Action(Kind.TRAITOR, f"{taken} {written(to)}", card, stone, to) for to in STONES)
 
 
 def every_action() -> Iterator[Action]:
     yield from (PASS, DONE, *DRAWS, PLAY_RECRUITER, *CLAIMS, *RETURNS)
-    for table in (PLACES, MODES):
+    for table in (PLACES, MODES, BANSHEES):
         for actions in table.values():
             yield from actions
     for card in MOVABLE:
         for stone in STONES:
-            yield banshee(card, stone)
-            for target in STONES:
-                yield strategist(card, stone, target)
-                yield traitor(card, stone, target)
-            yield strategist(card, stone, None)
+            yield from strategists(card, stone)
+            yield from traitors(card, stone)
 
 
 @cache
@@ -163,7 +164,7 @@ def _wrong_word(words: list[str]) -> str:
                 return f"stones are numbered 1 to 9, not {word[:_LONGEST_SHOWN]}; "
         elif word not in CARD_BY_TEXT and word not in ("discard", "clan", "tactic"):
             return (
-                f"{ascii(word[:_LONGEST_SHOWN])} is no card (clan cards are a colour of r o y g b p and a value "
+                f"{word[:_LONGEST_SHOWN]!a} is no card (clan cards are a colour of r o y g b p and a value "
                 "of 1 to 9, like r5); "
             )
     return ""

@@ -44,7 +44,9 @@ def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
     try:
         return tuple(CARD_BY_TEXT[text] for text in texts)
     except KeyError as unknown:
-        raise NotationError(f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker") from None
+        raise NotationError(
+            f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker"
+        ) from None
 
 
 def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
@@ -57,10 +59,10 @@ def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
 
 
 def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> None:
-    missing = Counter(expected) - Counter(deck)
-    surplus = Counter(deck) - Counter(expected)
-    if missing or surplus:
-        wrong = [f"{CARD_TEXTS[card]} is missing" for card in missing.elements()]
-        wrong += [f"{CARD_TEXTS[card]} is there too often" for card in surplus.elements()]
-        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise DealError(f"the {name} is not the game's {len(expected)} cards: {', '.join(wrong[:3])}{more}")
+    if sorted(deck) == list(expected):
+        return
+    missing, surplus = Counter(expected) - Counter(deck), Counter(deck) - Counter(expected)
+    wrong = [f"{CARD_TEXTS[card]} is missing" for card in missing.elements()]
+    wrong += [f"{CARD_TEXTS[card]} is there too often" for card in surplus.elements()]
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    raise DealError(f"the {name} is not the game's {len(expected)} cards: {', '.join(wrong[:3])}{more}")

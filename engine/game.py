@@ -336,6 +336,4 @@ _PAIR_FIELDS = ("hands", "sides", "tactics_played", "strengths")
 _LIST_FIELDS = (
     "clan_deck", "tactic_deck", "modes", "needs", "owners", "complete_first", "discard", "room", "complete",
 )  # fmt: skip
-_PLAIN_FIELDS = tuple(
-    field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS
-)
+_PLAIN_FIELDS = tuple(field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS)

@@ -4,11 +4,13 @@ The two are written apart and a test holds them together: `why_not` is None for 
 `legal_actions` lists.
 """
 
-from collections.abc import Callable, Iterator
+from bisect import bisect
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from engine.actions import (
+    BANSHEES,
     CLAIMS,
     DONE,
     DRAWS,
@@ -19,13 +21,13 @@ from engine.actions import (
     RETURNS,
     Action,
     Kind,
-    banshee,
-    strategist,
-    traitor,
+    strategists,
+    traitors,
 )
 from engine.cards import (
     BANSHEE,
     CARD_TEXTS,
+    CLAN_CARDS,
     COMBAT_MODES,
     JOKER,
     RECRUITER,
@@ -72,16 +74,15 @@ def legal_actions(game: "Game") -> list[Action]:
 def _plays(game: "Game") -> list[Action]:
     seat = game.to_move
     hand, room = game.hands[seat], game.room[seat]
+    clan_cards = bisect(hand, CLAN_CARDS[-1])
     actions: list[Action] = []
-    for card in hand:
-        if is_clan(card):
-            actions += _placements(card, room)
+    for card in hand[:clan_cards]:
+        actions += _placements(card, room)
     if not actions:
         actions.append(PASS)
-    if hand and not is_clan(hand[-1]) and not _too_many_tactics(game, seat):
-        for card in dict.fromkeys(hand):
-            if not is_clan(card):
-                actions += _tactic_plays(game, seat, card)
+    if clan_cards < len(hand) and not _too_many_tactics(game, seat):
+        for card in dict.fromkeys(hand[clan_cards:]):
+            actions += _tactic_plays(game, seat, card)
     return actions
 
 
@@ -89,34 +90,43 @@ def _too_many_tactics(game: "Game", seat: Seat) -> bool:
     return len(game.tactics_played[seat]) > len(game.tactics_played[other(seat)])
 
 
-def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterator[Action]:
-    room = game.room[seat]
-    unclaimed = stones_in(game.unclaimed)
-    if card == JOKER and JOKER in game.tactics_played[seat]:
-        return
+def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterable[Action]:
     if card in COMBAT_MODES:
-        yield from (MODES[card][stone] for stone in unclaimed)
-    elif card == RECRUITER:
-        if game.clan_deck or game.tactic_deck:
-            yield PLAY_RECRUITER
-    elif card == STRATEGIST:
-        for stone in unclaimed:
-            for moved in game.sides[seat][stone]:
-                for target in stones_in(room & ~(1 << stone)):
-                    yield strategist(moved, stone, target)
-                yield strategist(moved, stone, None)
-    elif card == BANSHEE:
-        for stone in unclaimed:
-            for taken in game.sides[other(seat)][stone]:
-                yield banshee(taken, stone)
-    elif card == TRAITOR:
-        for stone in unclaimed:
-            for taken in game.sides[other(seat)][stone]:
-                if is_clan(taken):
-                    for target in stones_in(room):
-                        yield traitor(taken, stone, target)
-    else:
-        yield from _placements(card, room)
+        return (MODES[card][stone] for stone in stones_in(game.unclaimed))
+    if card == RECRUITER:
+        return (PLAY_RECRUITER,) if game.clan_deck or game.tactic_deck else ()
+    if card == STRATEGIST:
+        return _strategist_plays(game, seat)
+    if card == BANSHEE:
+        return (BANSHEES[taken][stone] for taken, stone in _lying(game, other(seat)))
+    if card == TRAITOR:
+        return _traitor_plays(game, seat)
+    if card == JOKER and JOKER in game.tactics_played[seat]:
+        return ()
+    return _placements(card, game.room[seat])
+
+
+def _lying(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:
+    """The seat's cards on unclaimed stones."""
+    return [(card, stone) for stone in stones_in(game.unclaimed) for card in game.sides[seat][stone]]
+
+
+def _strategist_plays(game: "Game", seat: Seat) -> list[Action]:
+    actions: list[Action] = []
+    for card, stone in _lying(game, seat):
+        row = strategists(card, stone)
+        actions += [row[to] for to in stones_in(game.room[seat] & ~(1 << stone))]
+        actions.append(row[-1])
+    return actions
+
+
+def _traitor_plays(game: "Game", seat: Seat) -> list[Action]:
+    actions: list[Action] = []
+    for card, stone in _lying(game, other(seat)):
+        if is_clan(card):
+            row = traitors(card, stone)
+            actions += [row[to] for to in stones_in(game.room[seat])]
+    return actions
 
 
 def why_not(game: "Game", action: Action) -> str | None:
@@ -203,7 +213,9 @@ def _strategist(game: "Game", action: Action) -> str | None:
     if action.target is None:
         return None
     if action.target == action.stone:
-        return f"{CARD_TEXTS[action.card]} already lies on stone {written(action.stone)}: name another stone, or discard"
+        return (
+            f"{CARD_TEXTS[action.card]} already lies on stone {written(action.stone)}: name another stone, or discard"
+        )
     return _no_room(game, action.target)
 
 
@@ -244,7 +256,9 @@ def _claim(game: "Game", action: Action) -> str | None:
     if reason := _claimed(game, stone):
         return reason
     if not game.complete[seat] >> stone & 1:
-        return f"your side of stone {number} is not complete: {len(game.sides[seat][stone])} of {game.needs[stone]} cards"
+        return (
+            f"your side of stone {number} is not complete: {len(game.sides[seat][stone])} of {game.needs[stone]} cards"
+        )
     if not game.complete[other(seat)] >> stone & 1:
         return f"you cannot prove stone {number}: unseen cards could still make your opponent's side stronger"
     if game.strengths[seat][stone] == game.strengths[other(seat)][stone]:

@@ -80,9 +80,7 @@ def _hopes(side: tuple[Card, ...], missing: int) -> _Hopes:
     ]
     return _Hopes(
         colour_runs=tuple(
-            (strength(Formation.COLOUR_RUN, total), bits << 9 * colour)
-            for total, bits in runs
-            for colour in colours
+            (strength(Formation.COLOUR_RUN, total), bits << 9 * colour) for total, bits in runs for colour in colours
         ),
         alike=tuple((strength(Formation.ALIKE, v * needs), _VALUE_MASKS[v - 1]) for v in alike),
         colours=colours,

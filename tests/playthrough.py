@@ -79,7 +79,6 @@ def _grouped(actions: list[Action]) -> str:
     return ", ".join(" ".join([start, *(last for *_, last in group)]).strip() for start, group in groups)
 
 
-
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for preset in PRESETS:

@@ -1,6 +1,6 @@
 """The claim proof against a plain enumeration of all completions and all readings."""
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ def plain_rank(side: tuple[Face, ...], blind: bool) -> tuple[int, int]:
     colours = {colour for colour, _ in side}
     values = sorted(value for _, value in side)
     total = sum(values)
-    run = all(b - a == 1 for a, b in zip(values, values[1:], strict=False))
+    run = all(b - a == 1 for a, b in pairwise(values))
     if blind:
         return RANKS.index("sum"), total
     if run and len(colours) == 1:
@@ -47,7 +47,9 @@ def plain_best(side: tuple[Card, ...], blind: bool) -> tuple[int, int]:
     return max(plain_rank(reading, blind) for reading in product(*map(faces, side)))
 
 
-def plainly_beatable(side: tuple[Card, ...], needs: int, blind: bool, unseen: list[Card], target: tuple[int, int]) -> bool:
+def plainly_beatable(
+    side: tuple[Card, ...], needs: int, blind: bool, unseen: list[Card], target: tuple[int, int]
+) -> bool:
     missing = needs - len(side)
     return any(plain_best((*side, *cards), blind) > target for cards in combinations(unseen, missing))
 

@@ -25,9 +25,20 @@ def problem(broken: GameRecord) -> str:
 def test_a_seed_always_gives_the_same_deal() -> None:
     """These orders are a promise: a seed means the same deal in every version."""
     deal = Deal.from_seed("promise", tactics=True)
-    assert deal.clan[:8] == cards_from_texts("b7 r7 b4 p8 o9 b2 r9 p9".split())
+    assert deal.clan[:8] == cards_from_texts(["b7", "r7", "b4", "p8", "o9", "b2", "r9", "p9"])
     assert deal.tactics == cards_from_texts(
-        "traitor spy banshee joker mud-fight strategist joker shield-bearer recruiter blind-mans-bluff".split()
+        [
+            "traitor",
+            "spy",
+            "banshee",
+            "joker",
+            "mud-fight",
+            "strategist",
+            "joker",
+            "shield-bearer",
+            "recruiter",
+            "blind-mans-bluff",
+        ]
     )
 
 
@@ -44,9 +55,13 @@ def test_every_place_of_the_deck_sees_every_card() -> None:
 
 def test_a_deal_of_other_cards_is_refused() -> None:
     deal = Deal.from_seed("x", tactics=False)
-    with pytest.raises(DealError, match=r"the clan deck is not the game's 54 cards: .* is missing, .* is there too often"):
+    with pytest.raises(
+        DealError, match=r"the clan deck is not the game's 54 cards: .* is missing, .* is there too often"
+    ):
         attrs.evolve(deal, clan=(deal.clan[1], *deal.clan[1:])).check(tactics=False)
-    with pytest.raises(DealError, match="the tactic deck is not the game's 10 cards: joker is missing, joker is missing, spy"):
+    with pytest.raises(
+        DealError, match="the tactic deck is not the game's 10 cards: joker is missing, joker is missing, spy"
+    ):
         deal.check(tactics=True)
     with pytest.raises(DealError, match="these rules have no tactic cards, but the deal has 10"):
         Deal.from_seed("x", tactics=True).check(tactics=False)

@@ -424,9 +424,7 @@ def test_two_turns_without_any_effect_end_the_round() -> None:
     do(game, "pass", "done")  # refusing to claim saves nobody
     assert game.outcome is None
     do(game, "pass")
-    assert outcome(game) == Outcome(
-        SEATS[0], Ending.BLOCKED, (5, 1), (SEATS[0], SEATS[1], SEATS[0], *[None] * 6)
-    )
+    assert outcome(game) == Outcome(SEATS[0], Ending.BLOCKED, (5, 1), (SEATS[0], SEATS[1], SEATS[0], *[None] * 6))
 
 
 def test_equal_stones_draw_a_blocked_round_and_both_score_them() -> None:
@@ -436,7 +434,9 @@ def test_equal_stones_draw_a_blocked_round_and_both_score_them() -> None:
 
 
 def test_a_claim_keeps_a_round_from_being_blocked() -> None:
-    game = position(full_board("stone 1 r1 o1 y1 | g1\nstone 2 r2 o2 y2 | g2\nstone 3 r3 o3 y3 | g3") + "\ndeck\nidle 1")
+    game = position(
+        full_board("stone 1 r1 o1 y1 | g1\nstone 2 r2 o2 y2 | g2\nstone 3 r3 o3 y3 | g3") + "\ndeck\nidle 1"
+    )
     do(game, "pass", "claim 9", "done")
     assert game.outcome is None
     assert game.idle_turns == 0

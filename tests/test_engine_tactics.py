@@ -132,7 +132,9 @@ def test_wild_cards_take_the_best_reading(side: str, best: tuple[Formation, int]
     assert strength_of(side) == best
 
 
-@pytest.mark.parametrize(("side", "total"), [("joker spy shield-bearer", 19), ("r1 r2 joker", 12), ("r9 r8 r7 spy", 31)])
+@pytest.mark.parametrize(
+    ("side", "total"), [("joker spy shield-bearer", 19), ("r1 r2 joker", 12), ("r9 r8 r7 spy", 31)]
+)
 def test_under_blind_mans_bluff_wild_cards_are_worth_their_highest(side: str, total: int) -> None:
     assert strength_of(side, blind=True) == (Formation.SUM, total)
 

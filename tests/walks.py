@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import islice
 
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from engine.record import GameRecord
 from engine.ruleset import RULE_SETS, RuleSet
 
 TEMPERS = ("any", "claims", "never claims", "loves tactics", "crowds")
-SPENT_ON_CLAIMS = (Kind.CLAIM, Kind.DONE)
 
 
 def choose(game: Game, temper: str, rng: random.Random) -> Action:
@@ -62,9 +62,5 @@ def positions(draw: st.DrawFn) -> Game:
     """Any position that comes up in a round."""
     rules, seed = draw(rule_sets), draw(seeds)
     stop = draw(st.integers(0, 120))
-    game = None
-    for count, (game, _) in enumerate(walk(rules, seed)):
-        if count == stop:
-            break
-    assert game is not None
+    *_, (game, _) = islice(walk(rules, seed), stop + 1)
     return game

@@ -1,0 +1,135 @@
+"""`make bench`: how fast, each figure next to a baseline of the same run, because machines differ and are noisy."""
+
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+from tabulate import tabulate
+
+from engine import game as game_module
+from engine.cards import CLAN_CARDS, SEATS, Card
+from engine.deal import Deal
+from engine.formations import Strength, side_strength
+from engine.game import Game
+from engine.proof import can_still_beat
+from engine.ruleset import PRESETS, RuleSet
+
+SECONDS = 2.0  # for each figure
+
+
+def per_second(once: Callable[[int], Any], seconds: float = SECONDS) -> float:
+    count, start = 0, time.perf_counter()
+    while (spent := time.perf_counter() - start) < seconds:
+        once(count)
+        count += 1
+    return count / spent
+
+
+def plain_python(_: int) -> int:
+    """The baseline: ten thousand steps of an ordinary loop over a list and a dict."""
+    numbers = list(range(100))
+    seen: dict[int, int] = {}
+    for step in range(10_000):
+        seen[numbers[step % 100]] = step
+    return len(seen)
+
+
+def playout(rules: RuleSet, number: int) -> Game:
+    rng = random.Random(number)
+    game = Game.new(rules, Deal.from_seed(str(number), rules.tactics), SEATS[number % 2])
+    while actions := game.legal_actions():
+        game.apply(actions[int(rng.random() * len(actions))])
+    return game
+
+
+def playouts() -> Iterator[list[str]]:
+    for name, rules in PRESETS.items():
+        for number in range(50):
+            playout(rules, number)
+        base = per_second(plain_python, SECONDS / 2)
+        rate = per_second(lambda number, rules=rules: playout(rules, number))  # type: ignore[misc]
+        yield [name, f"{rate:,.0f}", f"{rate / base:.2f}"]
+
+
+Proof = tuple[tuple[Card, ...], int, bool, int, Strength]
+
+
+def proofs_in_play() -> list[Proof]:
+    """The proofs that come up in 400 rounds, half of them with tactic cards."""
+    asked: list[Proof] = []
+
+    def listening(*proof: Any) -> bool:
+        asked.append(proof)
+        return can_still_beat(*proof)
+
+    game_module.can_still_beat = listening  # type: ignore[assignment,attr-defined]
+    try:
+        for number in range(200):
+            playout(PRESETS["base"], number)
+            playout(PRESETS["tactics"], number)
+    finally:
+        game_module.can_still_beat = can_still_beat  # type: ignore[attr-defined]
+    return asked
+
+
+def enumerated(side: tuple[Card, ...], needs: int, blind: bool, unseen: int, target: Strength) -> bool:
+    """The baseline: every completion."""
+    cards = [card for card in CLAN_CARDS if unseen >> card & 1]
+    missing = combinations(cards, needs - len(side))
+    return any(side_strength((*side, *more), blind) > target for more in missing)
+
+
+def microseconds(check: Callable[..., bool], proofs: list[Proof]) -> list[float]:
+    times = []
+    for proof in proofs:
+        start = time.perf_counter_ns()
+        check(*proof)
+        times.append((time.perf_counter_ns() - start) / 1000)
+    return sorted(times)
+
+
+def proofs() -> Iterator[list[str]]:
+    asked = proofs_in_play()
+    for needs, there in ((3, 2), (3, 1), (3, 0), (4, None)):
+        some = [p for p in asked if p[1] == needs and (there is None or len(p[0]) == there)]
+        ours = microseconds(can_still_beat, some)
+        plain = statistics.median(microseconds(enumerated, some[:100]))
+        middle = statistics.median(ours)
+        name = "four-card stones" if there is None else f"{there} opposing cards"
+        p99 = ours[len(ours) * 99 // 100]
+        yield [
+            name,
+            str(len(some)),
+            f"{middle:.2f}",
+            f"{p99:.2f}",
+            f"{ours[-1]:.1f}",
+            f"{plain:.1f}",
+            f"{plain / middle:.0f}",
+        ]
+
+
+def import_milliseconds(module: str) -> float:
+    """The best of five, without the start of Python itself."""
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(5)]
+    return min(float(run.stdout) for run in runs) * 1000
+
+
+def main() -> None:
+    print("Random rounds on one core (deal, legal actions, choose, apply, to the end)")
+    print(tabulate(list(playouts()), ["rules", "rounds/s", "per plain-Python unit"], disable_numparse=True))
+    print("\nOne claim proof, as they come up in play (microseconds; the baseline enumerates all completions)")
+    head = ["against", "proofs", "median", "p99", "worst", "baseline median", "times faster"]
+    print(tabulate(list(proofs()), head, disable_numparse=True))
+    print("\nImport (milliseconds)")
+    rows = [[name, f"{import_milliseconds(name):.0f}"] for name in ("attrs", "engine")]
+    print(tabulate(rows, ["module", "ms"], disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The small SDK: write a function that chooses a move and be a bot.
+
+    from protocol.bot import Request, run
+
+    def choose(request: Request) -> str:
+        return request.legal[0]
+
+    run(choose, name="first")
+
+Over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`.
+
+While the bot runs, stdout belongs to the wire: what you print goes to stderr, and so does what a library or a child
+process prints.
+"""
+
+import contextlib
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from protocol.errors import LocalProtocolError, RemoteProtocolError
+from protocol.fairness import hash_of
+from protocol.framing import MAX_LINE
+from protocol.messages import (
+    PROTOCOL,
+    Action,
+    BotHello,
+    Bye,
+    Error,
+    MatchEnd,
+    MatchStart,
+    Message,
+    Request,
+    RoundEnd,
+    RoundStart,
+    ServerHello,
+)
+from protocol.session import Role, Session
+
+__all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
+
+# A move, or a move and a note for the log.
+Choose = Callable[[Request], str | tuple[str, str]]
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+class Bot:
+    """A bot without I/O: lines in, lines out. `run` is this on a stream."""
+
+    def __init__(
+        self,
+        choose: Choose,
+        hello: BotHello,
+        *,
+        on_match_start: Callable[[MatchStart], None] = _nothing,
+        on_round_start: Callable[[RoundStart], None] = _nothing,
+        on_round_end: Callable[[RoundEnd], None] = _nothing,
+        on_match_end: Callable[[MatchEnd], None] = _nothing,
+    ):
+        self._choose = choose
+        self._hello = hello
+        self._hooks: dict[type[Message], Callable[..., None]] = {
+            MatchStart: on_match_start,
+            RoundStart: on_round_start,
+            RoundEnd: on_round_end,
+            MatchEnd: on_match_end,
+        }
+        self._session = Session(Role.BOT)
+        self._deal_hashes: dict[int, str] = {}  # by round of the match, until the deal is revealed
+        self.left: str | None = None  # the reason, once the server has said bye
+
+    def answer(self, line: bytes) -> bytes | None:
+        """What to say to the server's line, if anything."""
+        message = self._session.receive(line)
+        match message:
+            case ServerHello():
+                return self._session.send(self._hello)
+            case Request():
+                return self._session.send(self._action(message))
+            case Error():
+                _tell(f"the server says: {message.message} ({message.code})")
+            case Bye():
+                self.left = message.reason
+            case None:
+                pass
+            case _:
+                self._check_deals(message)
+                self._hooks.get(type(message), _nothing)(message)
+        return None
+
+    def _action(self, request: Request) -> Action:
+        chosen = self._choose(request)
+        move, note = chosen if isinstance(chosen, tuple) else (chosen, None)
+        if not isinstance(move, str):
+            raise TypeError(f"choose() returned {move!r}; it must return a move such as {_example(request)!r}")
+        return Action(request.id, move, note)
+
+    def _check_deals(self, message: Message) -> None:
+        match message:
+            case MatchStart():
+                self._deal_hashes.clear()
+            case RoundStart():
+                self._deal_hashes[message.round] = message.deal_hash
+            case RoundEnd():
+                for deal in message.deals:
+                    promised = self._deal_hashes.pop(deal.round, None)
+                    if promised is not None and promised != hash_of(deal):
+                        _tell(f"the deal of round {deal.round} is NOT the one that was promised by its hash")
+
+
+def _example(request: Request) -> str:
+    return request.legal[0] if request.legal else "play r5 3"
+
+
+def run(
+    choose: Choose,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    author: str | None = None,
+    connect: str | None = None,
+    token: str | None = None,
+    legal: bool = True,
+    on_match_start: Callable[[MatchStart], None] = _nothing,
+    on_round_start: Callable[[RoundStart], None] = _nothing,
+    on_round_end: Callable[[RoundEnd], None] = _nothing,
+    on_match_end: Callable[[MatchEnd], None] = _nothing,
+) -> None:
+    """Plays until the server says bye or closes the connection.
+
+    `name` is the program's own name if left out. With `legal=False` requests come without their list of legal moves,
+    which saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
+    on stderr and ends the program with status 1.
+    """
+    hello = BotHello(PROTOCOL, name or Path(sys.argv[0]).stem or "bot", version, author, token, legal)
+    bot = Bot(
+        choose,
+        hello,
+        on_match_start=on_match_start,
+        on_round_start=on_round_start,
+        on_round_end=on_round_end,
+        on_match_end=on_match_end,
+    )
+    try:
+        with _connected(connect) if connect else _standard_streams() as (lines, out):
+            for line in lines:
+                if answer := bot.answer(line):
+                    out.write(answer)
+                    out.flush()
+                if bot.left is not None:
+                    return
+    except (RemoteProtocolError, OSError) as error:
+        _leave(str(error))
+    except LocalProtocolError as error:
+        _leave(f"this bot spoke out of turn: {error}")
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
+        _leave("the bot failed; see the traceback above")
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _leave(reason: str) -> None:
+    _tell(reason)
+    raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def _standard_streams() -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
+    """stdin and stdout for the wire alone: nobody else can read the one or write to the other meanwhile."""
+    sys.stdout.flush()
+    source, sink = os.dup(0), os.dup(1)
+    printed, sys.stdout = sys.stdout, sys.stderr
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    try:
+        with open(source, "rb", closefd=False) as lines, open(sink, "wb", closefd=False) as out:
+            yield _lines(lines), out
+    finally:
+        sys.stdout = printed
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+        os.close(source)
+        os.close(sink)
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline(MAX_LINE):
+        if not line.endswith(b"\n"):
+            raise OSError("the server's last line is torn or too long")
+        yield line[:-1]
+
+
+@contextlib.contextmanager
+def _connected(address: str) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise OSError(f"{address!r} is no address; it looks like localhost:4000")
+    with socket.create_connection((host.strip("[]"), int(port))) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with connection.makefile("rb") as lines, connection.makefile("wb") as out:
+            yield _lines(lines), out

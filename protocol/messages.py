@@ -1,0 +1,259 @@
+"""One struct for each message, one strict decoder for each direction, and the JSON Schema of all of them.
+
+Unknown fields are ignored, so that either side may learn new ones.
+"""
+
+from functools import cache
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol.errors import Code, RemoteProtocolError
+
+PROTOCOL: Final = 1
+
+Side = Literal["you", "opponent"]
+Result = Literal["win", "loss", "draw"]
+Phase = Literal["claim", "play", "draw", "return"]
+# What fits exactly in a double, because that is what numbers are in many languages.
+Id = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Count = Annotated[int, Meta(ge=0)]
+_WORD = r"[^\s\x00-\x1f\x7f-\x9f]+"  # no white space, no control characters
+Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*$")]
+
+
+class _Message(Struct, frozen=True, tag_field="type"):
+    """What crosses the wire; its `type` is the tag of the class."""
+
+
+class Points(Struct, frozen=True):
+    yours: Count
+    theirs: Count
+
+
+# From the server to the bot
+
+
+class ServerHello(_Message, frozen=True, tag="hello"):
+    protocol: Count
+    server: str
+
+
+class Welcome(_Message, frozen=True, tag="welcome"):
+    name: Name
+
+
+class MatchClock(Struct, frozen=True):
+    move_ms: Count | None
+    bank_ms: Count | None
+    increment_ms: Count
+
+
+class MatchStart(_Message, frozen=True, tag="match_start"):
+    match: str
+    opponent: Name
+    rounds: Count
+    rules: str
+    clock: MatchClock
+
+
+class RoundStart(_Message, frozen=True, tag="round_start"):
+    round: Count
+    seat: Literal[0, 1]
+    first: Side
+    hand: tuple[str, ...]
+    points: Points
+    deal_hash: str
+
+
+class StoneState(Struct, frozen=True):
+    yours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    owner: Side | None
+    needs: Count
+    modes: tuple[str, ...]
+    complete_first: Side | None
+
+
+class CardCounts(Struct, frozen=True):
+    clan: Count
+    tactic: Count
+
+
+class TacticsPlayed(Struct, frozen=True):
+    yours: tuple[str, ...]
+    theirs: tuple[str, ...]
+
+
+class GameState(Struct, frozen=True):
+    hand: tuple[str, ...]
+    stones: tuple[StoneState, ...]
+    decks: CardCounts
+    opponent_hand: CardCounts
+    discard: tuple[str, ...]
+    tactics_played: TacticsPlayed
+    points: Points
+
+
+class Event(Struct, frozen=True):
+    by: Side
+    move: str
+
+
+class Clock(Struct, frozen=True):
+    move_ms: Count | None
+    bank_ms: Count | None
+
+
+class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=True):
+    id: Id
+    phase: Phase
+    legal: tuple[str, ...] = ()  # never empty; left out for a bot that asked for requests without it
+    state: GameState
+    events: tuple[Event, ...]
+    clock: Clock
+
+
+class RevealedDeal(Struct, frozen=True):
+    round: Count
+    deck: tuple[str, ...]
+    tactics: tuple[str, ...]
+    salt: str
+
+
+class RoundEnd(_Message, frozen=True, tag="round_end"):
+    round: Count
+    result: Result
+    ending: str
+    points: Points
+    stones: tuple[Side | None, ...]
+    deals: tuple[RevealedDeal, ...]
+
+
+class MatchEnd(_Message, frozen=True, tag="match_end"):
+    match: str
+    result: Result
+    points: Points
+
+
+class Error(_Message, frozen=True, tag="error"):
+    code: str
+    message: str
+    fatal: bool
+
+
+class Bye(_Message, frozen=True, tag="bye"):
+    reason: str
+
+
+# From the bot to the server
+
+
+class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
+    protocol: Count
+    name: Name
+    version: str | None = None
+    author: str | None = None
+    token: str | None = None
+    legal: bool = True
+
+
+class Action(_Message, frozen=True, tag="action", omit_defaults=True):
+    id: Id
+    move: str
+    note: str | None = None
+
+
+ServerMessage = ServerHello | Welcome | MatchStart | RoundStart | Request | RoundEnd | MatchEnd | Error | Bye
+BotMessage = BotHello | Action
+Message = ServerMessage | BotMessage
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: Message) -> bytes:
+    """The message as one line."""
+    return _encoder.encode(message) + b"\n"
+
+
+@cache
+def _decoder(union: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(union)
+
+
+def decode_from_bot(line: bytes) -> BotMessage:
+    message: BotMessage = _decode(line, BotMessage)
+    return message
+
+
+def decode_from_server(line: bytes) -> ServerMessage:
+    message: ServerMessage = _decode(line, ServerMessage)
+    return message
+
+
+def _decode(line: bytes, union: Any) -> Any:
+    """The message in the line. Whatever is wrong with it is a RemoteProtocolError."""
+    try:
+        if not line.isascii():
+            line.decode()  # the JSON decoder does not look into fields that it skips
+        return _decoder(union).decode(line)
+    except UnicodeDecodeError as error:
+        raise RemoteProtocolError(
+            Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"
+        ) from None
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error), line, union) from None
+    except msgspec.DecodeError as error:
+        raise RemoteProtocolError(Code.NOT_JSON, f"the line is not JSON: {error}; it was {shown(line)}") from None
+    except RecursionError:
+        raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
+
+
+class _Tag(Struct):
+    type: str = ""
+
+
+def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
+    """The line is JSON, but no message: says what would have been one."""
+    try:
+        tag = msgspec.json.decode(line, type=_Tag).type
+    except (msgspec.DecodeError, RecursionError):
+        tag = ""
+    known = {message.__struct_config__.tag: message for message in union.__args__}
+    if "matching regex" in problem:
+        problem = "A name is 1 to 64 printable characters, words separated by single spaces - at `$.name`"
+    if tag in known:
+        example = _EXAMPLES.get(known[tag])
+        return RemoteProtocolError(Code.BAD_MESSAGE, f"{problem}; {tag!r} looks like {example}" if example else problem)
+    types = ", ".join(repr(name) for name in known)
+    if tag:
+        return RemoteProtocolError(Code.UNKNOWN_TYPE, f"the type {tag[:40]!a} is unknown; there are {types}")
+    return RemoteProtocolError(
+        Code.BAD_MESSAGE, f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {shown(line)}"
+    )
+
+
+def shown(line: bytes, most: int = 80) -> str:
+    """The beginning of a line, fit for an error message."""
+    text = ascii(line[:most].decode(errors="backslashreplace"))
+    return text if len(line) <= most else f"{text} … ({len(line)} bytes)"
+
+
+_EXAMPLES: Final[dict[type[Struct], str]] = {
+    BotHello: '{"type":"hello","protocol":1,"name":"mybot"}',
+    Action: '{"type":"action","id":17,"move":"play r5 1"}',
+}
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of every message: `from_server` and `from_bot` under `$defs` are all there are of each."""
+    (server, bot), components = msgspec.json.schema_components(
+        (ServerMessage, BotMessage), ref_template="#/$defs/{name}"
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"schotten-arena protocol {PROTOCOL}",
+        "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
+        "$defs": {"from_server": server, "from_bot": bot, **components},
+    }

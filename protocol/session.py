@@ -1,0 +1,153 @@
+"""Whose turn it is to say what: one connection between a server and a bot, seen from either end.
+
+Theory of operation. Both ends run the same table, `TRANSITIONS`: in which state which message may be said, and what
+state that leads to. A message's class tells who says it, so one table serves both roles. `Session.send` turns a message
+into bytes and `Session.receive` turns a line into a message; both look into the table first. Saying something out of
+turn is our own bug (LocalProtocolError) or the other side's fault (RemoteProtocolError), never silently accepted.
+
+Answers cross the wire while the server goes on (a timeout, a round that ends because the opponent forfeits), so an
+answer to a request that is no longer open is no fault: `receive` gives None for it. An answer to a request that was
+never made is one, and so is a second answer to the latest request.
+
+Nothing here knows a stream, a clock or the rules.
+"""
+
+import enum
+from typing import Final
+
+from protocol.errors import Code, LocalProtocolError, RemoteProtocolError
+from protocol.framing import MAX_LINE
+from protocol.messages import (
+    PROTOCOL,
+    Action,
+    BotHello,
+    BotMessage,
+    Bye,
+    Error,
+    MatchEnd,
+    MatchStart,
+    Message,
+    Request,
+    RoundEnd,
+    RoundStart,
+    ServerHello,
+    ServerMessage,
+    Welcome,
+    decode_from_bot,
+    decode_from_server,
+    encode,
+)
+
+
+class Role(enum.Enum):
+    SERVER = "server"
+    BOT = "bot"
+
+
+class State(enum.Enum):
+    NEW = "new"
+    GREETED = "greeted"  # the server said hello
+    NAMED = "named"  # the bot said hello
+    IDLE = "idle"
+    MATCH = "match"  # between rounds
+    ROUND = "round"  # the bot is not asked
+    THINKING = "thinking"  # a request is open
+    CLOSED = "closed"
+
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python and slow
+
+
+TRANSITIONS: Final[dict[tuple[State, type[Message]], State]] = {
+    (State.NEW, ServerHello): State.GREETED,
+    (State.GREETED, BotHello): State.NAMED,
+    (State.NAMED, Welcome): State.IDLE,
+    (State.IDLE, MatchStart): State.MATCH,
+    (State.MATCH, RoundStart): State.ROUND,
+    (State.MATCH, MatchEnd): State.IDLE,
+    (State.ROUND, Request): State.THINKING,
+    (State.ROUND, RoundEnd): State.MATCH,
+    (State.THINKING, Action): State.ROUND,
+    (State.THINKING, RoundEnd): State.MATCH,
+    **{(state, Bye): State.CLOSED for state in State if state is not State.CLOSED},
+    **{(state, Error): state for state in State if state is not State.CLOSED},
+}
+
+_WORDS: Final = {
+    State.NEW: "nothing has been said yet",
+    State.GREETED: "the bot has to say hello",
+    State.NAMED: "the server has to welcome the bot or to refuse it",
+    State.IDLE: "no match is being played",
+    State.MATCH: "no round is being played",
+    State.ROUND: "the bot has not been asked for a move",
+    State.THINKING: "the bot has been asked for a move",
+    State.CLOSED: "the server has said bye",
+}
+
+
+def _tag(message: Message) -> str:
+    return str(message.__struct_config__.tag)
+
+
+class Session:
+    def __init__(self, role: Role):
+        self.role = role
+        self.state = State.NEW
+        self.last_id = 0  # of the latest request
+        self._answered = False  # whether the latest request was
+
+    def send(self, message: Message) -> bytes:
+        """The line that says it. Raises LocalProtocolError if we may not say it now."""
+        if isinstance(message, BotMessage) is not (self.role is Role.BOT):
+            raise LocalProtocolError(Code.OUT_OF_TURN, f"a {self.role.value} does not say {_tag(message)!r}")
+        state = TRANSITIONS.get((self.state, type(message)))
+        if state is None:
+            raise LocalProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be said now: {_WORDS[self.state]}")
+        if isinstance(message, Request) and message.id <= self.last_id:
+            raise LocalProtocolError(Code.UNKNOWN_ID, f"request {message.id} does not come after {self.last_id}")
+        if isinstance(message, Action) and message.id != self.last_id:
+            raise LocalProtocolError(Code.UNKNOWN_ID, f"request {self.last_id} is open, not {message.id}")
+        line = encode(message)
+        if len(line) > MAX_LINE:
+            raise LocalProtocolError(Code.LINE_TOO_LONG, f"a {_tag(message)!r} of {len(line)} bytes is too long")
+        self._said(message, state)
+        return line
+
+    def receive(self, line: bytes) -> Message | None:
+        """What the other side says. None is to be ignored: an answer that comes too late, or, for a bot, a type of
+        message that it does not know yet. Raises RemoteProtocolError for anything else that is not in its turn."""
+        message = self._receive_as_bot(line) if self.role is Role.BOT else decode_from_bot(line)
+        if message is None or (isinstance(message, Action) and self._is_late(message)):
+            return None
+        state = TRANSITIONS.get((self.state, type(message)))
+        if state is None:
+            raise RemoteProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be said now: {_WORDS[self.state]}")
+        if isinstance(message, ServerHello | BotHello) and message.protocol != PROTOCOL:
+            raise RemoteProtocolError(
+                Code.WRONG_PROTOCOL, f"protocol {message.protocol} is not spoken here; it is {PROTOCOL}"
+            )
+        self._said(message, state)
+        return message
+
+    def _said(self, message: Message, state: State) -> None:
+        self.state = state
+        if isinstance(message, Request):
+            self.last_id = message.id
+            self._answered = False
+        elif isinstance(message, Action):
+            self._answered = True
+
+    def _receive_as_bot(self, line: bytes) -> ServerMessage | None:
+        try:
+            return decode_from_server(line)
+        except RemoteProtocolError as error:
+            if error.code is Code.UNKNOWN_TYPE:
+                return None
+            raise
+
+    def _is_late(self, action: Action) -> bool:
+        if action.id > self.last_id:
+            latest = f"the latest request was {self.last_id}" if self.last_id else "nothing was asked yet"
+            raise RemoteProtocolError(Code.UNKNOWN_ID, f"an answer to request {action.id}, but {latest}")
+        if action.id == self.last_id and self._answered:
+            raise RemoteProtocolError(Code.SECOND_ANSWER, f"a second answer to request {action.id}")
+        return action.id < self.last_id or self.state is not State.THINKING

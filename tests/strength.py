@@ -1,0 +1,84 @@
+"""`make strength`: how the example bots written in Python fare against each other, inside one process.
+
+Each pair plays mirrored rounds: every deal twice, with the seats exchanged. The table is the one in example_bots/README.md.
+"""
+
+import math
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from tabulate import tabulate
+
+from arena import wire
+from engine.actions import Action, parse
+from engine.cards import SEATS, Seat
+from engine.deal import Deal
+from engine.game import Game
+from engine.ruleset import PRESETS, RuleSet
+from engine.scoring import Outcome
+from engine.view import view
+from example_bots import counting, greedy, random_bot
+from protocol.messages import Clock, Points, Request
+
+Choose = Callable[[Request], str]
+ROUNDS = 400
+
+
+def random_choice(request: Request) -> str:
+    return random_bot.choose({"legal": request.legal})
+
+
+BOTS: dict[str, Choose] = {"counting": counting.choose, "greedy": greedy.choose, "random": random_choice}
+
+
+def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], first: Seat) -> Outcome:
+    game = Game.new(rules, deal, first)
+    news: tuple[list[tuple[Seat, Action]], list[tuple[Seat, Action]]] = ([], [])
+    number = 0
+    while game.outcome is None:
+        seat, legal = game.to_move, game.legal_actions()
+        action = legal[0]
+        if len(legal) > 1:
+            number += 1
+            request = wire.request(number, view(game, seat), legal, news[seat], Points(0, 0), Clock(None, None))
+            news[seat].clear()
+            action = parse(choosers[seat](request))
+        for heard in news:
+            heard.append((seat, action))
+        game.apply(action)
+    return game.outcome
+
+
+def pair_scores(rules: RuleSet, ours: Choose, theirs: Choose, pairs: int) -> Iterator[float]:
+    """Our score (0 to 1) in each mirrored pair."""
+    for number in range(pairs):
+        deal = Deal.from_seed(f"strength/{number}", rules.tactics)
+        winners = [
+            play_round(rules, deal, (ours, theirs), SEATS[number % 2]).winner,
+            play_round(rules, deal, (theirs, ours), SEATS[number % 2]).winner,
+        ]
+        yield sum(0.5 if winner is None else float(winner == seat) for seat, winner in enumerate(winners)) / 2
+
+
+def elo(score: float) -> float:
+    bounded = min(max(score, 1e-3), 1 - 1e-3)
+    return 400 * math.log10(bounded / (1 - bounded))
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    rows = []
+    for rules in ("base", "tactics"):
+        for ours, theirs in combinations(BOTS, 2):
+            scores = list(pair_scores(PRESETS[rules], BOTS[ours], BOTS[theirs], rounds // 2))
+            mean = statistics.mean(scores)
+            error = 1.96 * statistics.stdev(scores) / math.sqrt(len(scores))
+            low, high = elo(mean - error), elo(mean + error)
+            rows.append([rules, f"{ours} - {theirs}", rounds, f"{mean:.3f}", f"{elo(mean):+.0f}", f"{low:+.0f} to {high:+.0f}"])
+    print(tabulate(rows, ["rules", "bots", "rounds", "score", "Elo", "95 %"], tablefmt="github", disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

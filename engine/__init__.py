@@ -1,15 +1,18 @@
 """The rules of Schotten Totten, exact and pure: no clock, no files, no trio, no global randomness."""
 
 from engine.actions import Action, Kind, every_action, parse
-from engine.cards import Card, Seat, Stone
+from engine.cards import CARD_TEXTS, Card, Seat, Stone
 from engine.deal import Deal, round_seed
 from engine.errors import DealError, EngineError, IllegalAction, NotationError
 from engine.game import Game
 from engine.phase import Phase
+from engine.record import GameRecord, RecordError, replay, steps, verify
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, Score
+from engine.view import View, view
 
 __all__ = [
+    "CARD_TEXTS",
     "PRESETS",
     "RULE_SETS",
     "Action",
@@ -21,16 +24,23 @@ __all__ = [
     "Ending",
     "EngineError",
     "Game",
+    "GameRecord",
     "IllegalAction",
     "Kind",
     "NotationError",
     "Outcome",
     "Phase",
+    "RecordError",
     "RuleSet",
     "Score",
     "Seat",
     "Stone",
+    "View",
     "every_action",
     "parse",
+    "replay",
     "round_seed",
+    "steps",
+    "verify",
+    "view",
 ]

@@ -65,6 +65,10 @@ class Action:
     def __repr__(self) -> str:
         return f"<{self.text}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy or an unpickled action is the same object again."""
+        return parse, (self.text,)
+
 
 PLACEABLE: Final = (*CLAN_CARDS, *ELITE_TROOPS)
 # Some of these moves are never legal (a combat mode stays where it lies, a traitor takes no elite troop, a
@@ -140,31 +144,38 @@ _FORMS: Final = {
     "return": "return r5",
     "pass": "pass",
 }
+_FORMS_OF_RUSES: Final = {
+    "recruiter": "play recruiter",
+    "strategist": "play strategist r5 3 6, play strategist r5 3 discard",
+    "banshee": "play banshee b7 4",
+    "traitor": "play traitor b7 4 2",
+}
 _LONGEST_SHOWN: Final = 60  # of a text that is no action, so that an error stays one readable line
 
 
+def quoted(text: str) -> str:
+    """A text of unknown origin, fit for an error message."""
+    return ascii(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!a}... ({len(text)} characters)"
+
+
 def _explain(text: str) -> str:
-    shown = ascii(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
-    tidy = " ".join(text.lower().split()) if len(text) <= _LONGEST_SHOWN else text
+    verb, *words = text.split(" ")
+    tidy = " ".join(text.lower().split()) if len(text) <= _LONGEST_SHOWN else ""
     if tidy in _by_text():
-        return f"{shown} is no action: write it in lower case with single spaces, {tidy!r}"
-    words = text.split(" ")
-    forms = _FORMS.get(words[0])
-    if forms is None:
-        return f"{shown} is no action: actions look like {', '.join(_FORMS.values())}"
-    wrong = _wrong_word(words)
-    return f"{shown} is no action: {wrong}actions with {words[0]!r} look like {forms}"
+        hint = f"write it in lower case with single spaces, {tidy!r}"
+    elif verb not in _FORMS:
+        hint = f"actions look like {', '.join(_FORMS.values())}"
+    elif verb in ("play", "return") and words and words[0] not in CARD_BY_TEXT:
+        tactics = ", ".join(CARD_TEXTS[card] for card in TACTIC_CARDS)
+        cards = f"cards are a colour of r o y g b p and a value of 1 to 9, like r5, and {tactics}"
+        hint = f"{quoted(words[0])} is no card; {cards}"
+    elif wrong := [word for word in words if word.isdigit() and word not in _STONE_TEXTS]:
+        hint = f"stones are numbered 1 to 9, not {quoted(wrong[0])}"
+    elif verb == "play" and words:
+        hint = f"it is written {_FORMS_OF_RUSES.get(words[0], f'play {words[0]} 3')}"
+    else:
+        hint = f"it is written {_FORMS[verb]}"
+    return f"{quoted(text)} is no action: {hint}"
 
 
-def _wrong_word(words: list[str]) -> str:
-    """Names the first word that looks like a mistyped card or stone, if there is one."""
-    for word in words[1:]:
-        if word.isascii() and word.isdigit():
-            if not (len(word) == 1 and word != "0"):
-                return f"stones are numbered 1 to 9, not {word[:_LONGEST_SHOWN]}; "
-        elif word not in CARD_BY_TEXT and word not in ("discard", "clan", "tactic"):
-            return (
-                f"{word[:_LONGEST_SHOWN]!a} is no card (clan cards are a colour of r o y g b p and a value "
-                "of 1 to 9, like r5); "
-            )
-    return ""
+_STONE_TEXTS: Final = {str(written(stone)) for stone in STONES}

@@ -61,6 +61,8 @@ def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
 def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> None:
     if sorted(deck) == list(expected):
         return
+    if strange := [card for card in deck if not 0 <= card < len(CARD_TEXTS)]:
+        raise DealError(f"the {name} has a card numbered {strange[0]}; cards are numbered 0 to {len(CARD_TEXTS) - 1}")
     missing, surplus = Counter(expected) - Counter(deck), Counter(deck) - Counter(expected)
     wrong = [f"{CARD_TEXTS[card]} is missing" for card in missing.elements()]
     wrong += [f"{CARD_TEXTS[card]} is there too often" for card in surplus.elements()]

@@ -138,7 +138,9 @@ def why_not(game: "Game", action: Action) -> str | None:
 
 
 def _wrong_phase(game: "Game", action: Action) -> str:
-    return f"{action.text!r} cannot be done now: {_PHASES[game.phase]}"
+    if action.kind in (Kind.CLAIM, Kind.DONE) and game.phase is not Phase.OVER:
+        return f"not now: no stone can be proven, so there is nothing to claim; {_PHASES[game.phase]}"
+    return f"not now: {_PHASES[game.phase]}"
 
 
 _PHASES = {

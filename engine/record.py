@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import attrs
 
-from engine.actions import Action, parse
-from engine.cards import Seat
+from engine.actions import Action, parse, quoted
+from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.errors import EngineError
+from engine.errors import EngineError, IllegalAction, NotationError
 from engine.game import Game
 from engine.ruleset import RuleSet
-from engine.scoring import Outcome
+from engine.scoring import Ending, Outcome
 
 
 class RecordError(EngineError):
@@ -45,14 +45,17 @@ def steps(record: GameRecord) -> Iterator[Step]:
     game = _dealt(record)
     for index, (seat, text) in enumerate(record.moves):
         if game.outcome is not None:
-            raise RecordError(f"{text!r} comes after the end of the round ({game.outcome.ending.value})", index)
+            raise RecordError(f"{quoted(text)} comes after the end of the round ({game.outcome.ending.value})", index)
         if seat != game.to_move:
-            raise RecordError(f"{text!r} is by seat {seat}, but seat {game.to_move} is to decide", index)
+            raise RecordError(f"{quoted(text)} is by seat {seat}, but seat {game.to_move} is to decide", index)
         try:
             action = parse(text)
-            yield Step(game, action)
+        except NotationError as error:
+            raise RecordError(f"seat {seat}: {error}", index) from error
+        yield Step(game, action)
+        try:
             game.apply(action)
-        except EngineError as error:
+        except IllegalAction as error:
             raise RecordError(f"seat {seat}, {text!r}: {error}", index) from error
 
 
@@ -77,8 +80,10 @@ def verify(record: GameRecord) -> None:
             raise RecordError(
                 f"the record says {said.ending.value}, but the moves end the round by {game.outcome.ending.value}"
             )
-        if said.winner is None:
-            raise RecordError(f"the record says {said.ending.value}, but names no winner")
+        if said.winner not in SEATS:
+            raise RecordError(f"the record says {said.ending.value}, but names no seat as the winner")
+        if said.ending is Ending.ILLEGAL_MOVE and said.winner == game.to_move:
+            raise RecordError(f"the record says illegal-move, but seat {said.winner}, who won, was the one to move")
         expected = Outcome.of(said.winner, said.ending, game.owners)
     elif game.outcome is None:
         raise RecordError(
@@ -93,6 +98,8 @@ def verify(record: GameRecord) -> None:
 
 
 def _dealt(record: GameRecord) -> Game:
+    if record.first not in SEATS:
+        raise RecordError(f"seat {record.first} cannot begin: seats are 0 and 1")
     try:
         return Game.new(record.rules, record.deal, record.first)
     except EngineError as error:

@@ -122,7 +122,7 @@ def import_milliseconds(module: str) -> float:
 
 def main() -> None:
     print("Random rounds on one core (deal, legal actions, choose, apply, to the end)")
-    print(tabulate(list(playouts()), ["rules", "rounds/s", "per plain-Python unit"], disable_numparse=True))
+    print(tabulate(list(playouts()), ["rules", "rounds/s", "ratio to a plain Python loop"], disable_numparse=True))
     print("\nOne claim proof, as they come up in play (microseconds; the baseline enumerates all completions)")
     head = ["against", "proofs", "median", "p99", "worst", "baseline median", "times faster"]
     print(tabulate(list(proofs()), head, disable_numparse=True))

@@ -1,6 +1,6 @@
 """`make strength`: how the example bots written in Python fare against each other, inside one process.
 
-Each pair plays mirrored rounds: every deal twice, with the seats exchanged. The table is the one in example_bots/README.md.
+Each pair plays mirrored rounds: every deal twice, with the seats exchanged. The table is in example_bots/README.md.
 """
 
 import math
@@ -76,7 +76,9 @@ def main() -> None:
             mean = statistics.mean(scores)
             error = 1.96 * statistics.stdev(scores) / math.sqrt(len(scores))
             low, high = elo(mean - error), elo(mean + error)
-            rows.append([rules, f"{ours} - {theirs}", rounds, f"{mean:.3f}", f"{elo(mean):+.0f}", f"{low:+.0f} to {high:+.0f}"])
+            rows.append(
+                [rules, f"{ours} - {theirs}", rounds, f"{mean:.3f}", f"{elo(mean):+.0f}", f"{low:+.0f} to {high:+.0f}"]
+            )
     print(tabulate(rows, ["rules", "bots", "rounds", "score", "Elo", "95 %"], tablefmt="github", disable_numparse=True))
 
 

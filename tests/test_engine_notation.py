@@ -1,5 +1,8 @@
 """One text for one action, and errors that show what the notation looks like."""
 
+import copy
+import pickle
+
 import pytest
 
 from engine.actions import every_action, parse
@@ -36,17 +39,24 @@ def test_the_notation_of_the_rules_is_read_and_printed_unchanged(text: str) -> N
         ("claim 4\n", "write it in lower case with single spaces, 'claim 4'"),
         ("", "actions look like play r5 3"),
         ("fold", "actions look like play r5 3"),
-        ("play r10 3", "'r10' is no card"),
-        ("play x5 3", "'x5' is no card"),
-        ("play r5 0", "stones are numbered 1 to 9, not 0"),
-        ("play r5 10", "stones are numbered 1 to 9, not 10"),
-        ("play r5", "actions with 'play' look like play r5 3"),
-        ("play r5 ３", "is no card"),
-        ("claim", "actions with 'claim' look like claim 4"),
-        ("draw", "look like draw clan, draw tactic"),
-        ("return", "look like return r5"),
-        ("play recruiter 3", "actions with 'play' look like"),
-        ("play r5 discard", "actions with 'play' look like"),
+        ("play r10 3", "'r10' is no card; cards are a colour of r o y g b p and a value of 1 to 9, like r5, and joker"),
+        ("play mudfight 3", "'mudfight' is no card"),
+        ("return x", "'x' is no card"),
+        ("play r5 0", "stones are numbered 1 to 9, not '0'"),
+        ("play r5 10", "stones are numbered 1 to 9, not '10'"),
+        ("play r5 ３", "stones are numbered 1 to 9, not '\\uff13'"),
+        ("play", "it is written play r5 3, play joker 3"),
+        ("play r5", "it is written play r5 3"),
+        ("play joker", "it is written play joker 3"),
+        ("play traitor b7 4", "it is written play traitor b7 4 2"),
+        ("play recruiter 3", "it is written play recruiter"),
+        ("play r5 discard", "it is written play r5 3"),
+        ("claim", "it is written claim 4"),
+        ("claim three", "it is written claim 4"),
+        ("done now", "it is written done"),
+        ("draw", "it is written draw clan, draw tactic"),
+        ("return", "it is written return r5"),
+        ("return clan", "'clan' is no card"),
     ],
 )
 def test_a_text_that_is_no_action_is_told_what_actions_look_like(text: str, part: str) -> None:
@@ -54,6 +64,12 @@ def test_a_text_that_is_no_action_is_told_what_actions_look_like(text: str, part
         parse(text)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_copied_or_pickled_action_is_the_same_object() -> None:
+    for action in (parse("play r5 3"), parse("play strategist r5 3 discard"), parse("pass")):
+        assert copy.deepcopy(action) is action
+        assert pickle.loads(pickle.dumps(action)) is action
 
 
 def test_a_huge_text_gets_a_short_error() -> None:

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from engine.cards import SEATS, Seat
+from engine.cards import SEATS, Card, Seat
 from engine.deal import Deal, cards_from_texts, round_seed
 from engine.errors import DealError
 from engine.record import GameRecord, RecordError, replay, steps, verify
@@ -90,7 +90,7 @@ def test_verify_says_which_move_is_illegal_and_why() -> None:
     sound = record()
     seat = sound.moves[0][0]
     assert problem(changed(sound, 0, seat, "claim 1")).startswith(
-        f"move 1: seat {seat}, 'claim 1': 'claim 1' cannot be done now: it is time to play"
+        f"move 1: seat {seat}, 'claim 1': not now: no stone can be proven"
     )
 
 
@@ -98,7 +98,7 @@ def test_verify_says_which_move_is_no_action() -> None:
     sound = record()
     seat = sound.moves[4][0]
     assert problem(changed(sound, 4, seat, "play z9 1")).startswith(
-        f"move 5: seat {seat}, 'play z9 1': 'play z9 1' is no action: 'z9' is no card"
+        f"move 5: seat {seat}: 'play z9 1' is no action: 'z9' is no card"
     )
 
 
@@ -151,9 +151,36 @@ def test_a_round_lost_by_a_fault_is_verified_up_to_where_it_stopped() -> None:
     verify(lost)
     assert lost.outcome is not None
     assert problem(attrs.evolve(lost, outcome=attrs.evolve(lost.outcome, winner=None, points=(0, 0)))) == (
-        "the record says timeout, but names no winner"
+        "the record says timeout, but names no seat as the winner"
     )
     assert "but the moves end the round by" in problem(attrs.evolve(sound, outcome=lost.outcome))
+
+
+def test_an_illegal_move_cannot_be_won_by_who_made_it() -> None:
+    sound = attrs.evolve(record(), moves=record().moves[:10])
+    game = replay(sound)
+    lost = Outcome.of(SEATS[1 - game.to_move], Ending.ILLEGAL_MOVE, game.owners)
+    verify(attrs.evolve(sound, outcome=lost))
+    won = Outcome.of(game.to_move, Ending.ILLEGAL_MOVE, game.owners)
+    assert problem(attrs.evolve(sound, outcome=won)) == (
+        f"the record says illegal-move, but seat {game.to_move}, who won, was the one to move"
+    )
+    nobody = Outcome.of(Seat(5), Ending.TIMEOUT, game.owners)
+    assert problem(attrs.evolve(sound, outcome=nobody)) == "the record says timeout, but names no seat as the winner"
+
+
+def test_numbers_that_are_no_seat_or_no_card_are_refused() -> None:
+    sound = record()
+    assert problem(attrs.evolve(sound, first=Seat(2))) == "seat 2 cannot begin: seats are 0 and 1"
+    strange = attrs.evolve(sound.deal, clan=(Card(99), *sound.deal.clan[1:]))
+    assert problem(attrs.evolve(sound, deal=strange)) == (
+        "the clan deck has a card numbered 99; cards are numbered 0 to 62"
+    )
+
+
+def test_a_huge_move_makes_a_short_error() -> None:
+    sound = record()
+    assert len(problem(changed(sound, 0, sound.first, "x" * 100_000))) < 600
 
 
 def test_a_record_of_other_cards_is_refused() -> None:

@@ -90,7 +90,8 @@ def test_with_claims_at_the_start_a_stone_waits_for_the_next_turn() -> None:
     do(game, "claim 1")
     assert game.phase is Phase.PLAY  # nothing else is provable, so the claims are over
     assert refused(game, "claim 1") == (
-        "'claim 1' cannot be done now: it is time to play a card, or to pass where no clan card can be placed"
+        "not now: no stone can be proven, so there is nothing to claim; "
+        "it is time to play a card, or to pass where no clan card can be placed"
     )
 
 
@@ -327,7 +328,7 @@ def test_three_adjacent_stones_end_the_round_at_once() -> None:
         SEATS[0], Ending.THREE_ADJACENT, (5, 1), (SEATS[1], None, None, *[SEATS[0]] * 3, None, None, None)
     )
     assert legal(game) == []
-    assert refused(game, "claim 9") == "'claim 9' cannot be done now: the round is over"
+    assert refused(game, "claim 9") == "not now: the round is over"
 
 
 def test_five_stones_end_the_round_at_once() -> None:
@@ -386,7 +387,7 @@ def test_without_tactic_cards_the_draw_happens_by_itself() -> None:
 def test_with_both_decks_the_player_names_one_and_may_not_decline() -> None:
     game = do(position("rules tactics\nhand r5 r6\ndeck b1\ntactic-deck spy"), "play r5 1")
     assert legal(game) == ["draw clan", "draw tactic"]
-    assert refused(game, "done").startswith("'done' cannot be done now: it is time to draw")
+    assert refused(game, "play r6 1") == "not now: it is time to draw, with 'draw clan' or 'draw tactic'"
     do(game, "draw tactic")
     assert game.hands[0] == _cards(["r6", "spy"])
 

@@ -390,7 +390,7 @@ def test_mud_fight_gives_full_sides_room_again() -> None:
 
 def test_refused_actions_name_the_phase() -> None:
     game = tactics("hand recruiter r1\ndeck g1 g2 g3\ntactic-deck spy")
-    assert refused(game, "return r1").startswith("'return r1' cannot be done now: it is time to play a card")
+    assert refused(game, "return r1").startswith("not now: it is time to play a card")
     do(game, "play recruiter")
-    assert refused(game, "play r1 1").startswith("'play r1 1' cannot be done now: it is time to draw")
+    assert refused(game, "play r1 1").startswith("not now: it is time to draw")
     assert parse("play r1 1").text == "play r1 1"

@@ -67,4 +67,10 @@ def test_the_described_shuffle_is_the_real_one() -> None:
         number, place = divmod(number, len(left))
         order.append(left.pop(place))
     assert Deal.from_seed("any seed", tactics=False).clan == cards_from_texts(order)
+    text = " ".join(SPEC.split())
+    for tactics, prefix in ((False, "begins `"), (True, "the tactic deck `")):
+        printed = cards_from_texts(text.partition(prefix)[2].partition("`")[0].split())
+        deal = Deal.from_seed("promise", tactics=True)
+        assert (deal.tactics if tactics else deal.clan)[: len(printed)] == printed
+        assert len(printed) >= 8
     assert round_seed("cup", "round-1") == hashlib.sha256(b"3:cupround-1").hexdigest()

@@ -1,0 +1,100 @@
+"""One round: answers in, questions out, and at the end what there is to log. Pure.
+
+Theory of operation. `ask()` says whom to ask what next, after applying every decision that has only one legal action;
+it is None once the round is over. For each question the caller reports exactly one thing: `answer` (the bot named a
+move), or `forfeit` (it failed in any other way). An illegal move is a forfeit too, with the engine's own words as the
+reason. The referee never waits and never measures: milliseconds come from whoever waited.
+"""
+
+import attrs
+
+from arena import wire
+from engine.actions import Action, parse
+from engine.cards import SEATS, Seat, other
+from engine.deal import Deal
+from engine.errors import EngineError
+from engine.game import Game
+from engine.ruleset import RuleSet
+from engine.scoring import Ending, Outcome
+from engine.view import view
+from protocol import messages
+
+
+@attrs.frozen
+class Ask:
+    seat: Seat
+    legal: tuple[Action, ...]
+
+
+@attrs.frozen
+class Fault:
+    """Why a bot lost the round otherwise than by the rules."""
+
+    seat: Seat
+    ending: Ending
+    detail: str
+
+
+@attrs.frozen
+class Move:
+    seat: Seat
+    text: str
+    ms: int | None  # of thought; None where the referee applied the only legal action
+
+
+class Referee:
+    def __init__(self, rules: RuleSet, deal: Deal, first: Seat):
+        self.game = Game.new(rules, deal, first)
+        self.moves: list[Move] = []
+        self.notes: dict[int, str] = {}  # by index into `moves`
+        self.outcome: Outcome | None = None
+        self.fault: Fault | None = None
+        self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
+
+    def ask(self) -> Ask | None:
+        while self.outcome is None:
+            legal = self.game.legal_actions()
+            if len(legal) > 1:
+                return Ask(self.game.to_move, tuple(legal))
+            self._apply(legal[0], None)
+        return None
+
+    def request(
+        self, ask: Ask, number: int, points: tuple[int, int], clock: messages.Clock, *, with_legal: bool = True
+    ) -> messages.Request:
+        """The question as a message; what happened since the seat's last one is told once."""
+        news = self._news[ask.seat]
+        message = wire.request(
+            number,
+            view(self.game, ask.seat),
+            ask.legal if with_legal else (),
+            news,
+            wire.points(points, ask.seat),
+            clock,
+        )
+        news.clear()
+        return message
+
+    def answer(self, text: str, ms: int, note: str | None = None) -> None:
+        """The move named by the seat that was asked."""
+        seat = self.game.to_move
+        try:
+            action = parse(text)
+            self._apply(action, ms)
+        except EngineError as error:
+            self.forfeit(seat, Ending.ILLEGAL_MOVE, str(error))
+            return
+        if note is not None:
+            self.notes[len(self.moves) - 1] = note
+
+    def forfeit(self, seat: Seat, ending: Ending, detail: str) -> None:
+        self.fault = Fault(seat, ending, detail)
+        self.outcome = Outcome.of(other(seat), ending, self.game.owners)
+
+    def _apply(self, action: Action, ms: int | None) -> None:
+        seat = self.game.to_move
+        self.game.apply(action)
+        self.moves.append(Move(seat, action.text, ms))
+        for each in SEATS:
+            self._news[each].append((seat, action))
+        self.outcome = self.game.outcome

@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench format playthroughs clean help
+.PHONY: demo test fuzz check bench format playthroughs clean help
 
 demo: $(READY)  ## the main job, small: a round of random against random, printed
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
 	@$(BIN)/pytest -q -n auto
+
+fuzz: $(READY)  ## the fuzz tests alone, for some minutes
+	@$(BIN)/pytest -q --hypothesis-profile=fuzz -m fuzz
 
 check: $(READY)  ## lint, format and types
 	@$(BIN)/ruff check .

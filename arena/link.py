@@ -43,10 +43,14 @@ class Link:
     async def say(self, message: Message) -> None:
         """Raises LinkClosed if the bot cannot hear, and RemoteProtocolError if it has already answered a request that
         is only being made now."""
+        await self.say_line(self.line_for(message))
+
+    def line_for(self, message: Message) -> bytes:
+        """The line that says it; from now on it counts as said."""
         if isinstance(message, Request):
             while self._waiting:
                 self._take(self._waiting.popleft())
-        await self.say_line(self.session.send(message))
+        return self.session.send(message)
 
     async def say_line(self, line: bytes) -> None:
         """Bytes as they are, past the session."""
@@ -56,11 +60,15 @@ class Link:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise LinkClosed("the bot does not read any more") from error
 
+    async def wait_line(self) -> None:
+        """Returns once there is something to hear."""
+        while not self._waiting:
+            await self._read()
+
     async def hear(self) -> BotMessage:
         """The next message that matters; late answers are passed over. Raises LinkClosed, RemoteProtocolError."""
         while True:
-            while not self._waiting:
-                await self._read()
+            await self.wait_line()
             message = self._take(self._waiting.popleft())
             if message is not None:
                 return message

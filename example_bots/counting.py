@@ -1,187 +1,198 @@
-"""A bot that counts: for each stone, how likely is it mine in the end? It plays the move that raises this the most."""
+"""A bot that counts cards: how likely is each stone to be mine in the end, and which move raises that the most?
+
+1. A *supply* says which cards a player may still place: those in the hand, and the unseen ones, each with a chance.
+2. A *hope* is a formation that a side can still become, with the cards it needs for that. From the supply follows how
+   likely the hope comes true.
+3. A side pursues one hope. So its chance to become at least this strong is that of its likeliest hope which is so
+   strong. (Adding hopes up would make an empty side look splendid: one of its 42 colour-runs is nearly certain. But
+   the same few cards cannot serve nine stones.)
+4. My outlook and theirs give the chance of each stone, and the chances of all stones tell how much each one matters
+   for five of them or three adjacent.
+
+Every move, with a clan card or a tactic card, is valued by the chances it leads to.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from math import comb, prod
-from typing import NamedTuple
+from math import comb
+from typing import Final, NamedTuple
 
-import attrs
-
-from engine.actions import Kind, parse
-from engine.cards import CLAN_CARDS, Card, colour_of, is_clan, value_of
-from engine.formations import WILD_VALUES, Formation, side_strength, strength
-from example_bots.reading import STRENGTHS, Stone, after, cards, clan_mask, face_down, stones_of
+from engine.cards import CARD_BY_TEXT, CLAN_CARDS, JOKER, Card, colour_of, is_clan, value_of
+from engine.formations import WILD_VALUES, Formation, highest_total, side_strength, strength
+from example_bots.reading import Stone, after, cards, clan_mask, face_down, stones_of
 from protocol.bot import Request, run
 
 import os
-MINE = float(os.environ.get("MINE", 0.5))
-THEIRS = float(os.environ.get("THEIRS", 0.5))
-HAND = float(os.environ.get("HAND", 0.9))
-KEEP = float(os.environ.get("KEEP", 0.03))
+# Found by trying. A card of the hand may be wanted on another stone; half of the deck comes to each player, but not
+# all of it in time; and a tactic card can wait for a better moment, as long as it stays in the hand.
+HELD: Final = float(os.environ.get("HELD", 0.7))
+DRAWN: Final = float(os.environ.get("DRAWN", 0.35))
+TACTIC_CARD: Final = float(os.environ.get("KEEP", 0.15))
 LIMIT = int(os.environ.get("LIMIT", 1))
-
-
-class Supply(NamedTuple):
-    sure: int
-    likely: int
-    chance: float
-
-
-class Hope(NamedTuple):
-    strength: int
-    family: tuple[int, int]
-    needed: tuple[tuple[int, int], ...]
-
-
-def mask_where(test) -> int:
-    return clan_mask(card for card in CLAN_CARDS if test(card))
-
-def _ms(colour, low, high):
-    return mask_where(lambda c: low <= value_of(c) <= high and colour in (None, colour_of(c)))
-MASKS = {(colour, low, high): _ms(colour, low, high) for colour in (None, *range(6)) for low in range(1, 10) for high in {low, 9}}
-
-
-@lru_cache(maxsize=1 << 14)
-def hopes(side: tuple[Card, ...], needs: int, blind: bool) -> tuple[Hope, ...]:
-    missing = needs - len(side)
-    if not missing:
-        return (Hope(side_strength(side, blind), (0, 0), ()),)
-    colours = {colour_of(c) for c in side if is_clan(c)} or set(range(6))
-    if len(colours) > 1 and any(is_clan(c) for c in side):
-        colours = set()
-    found = {}
-    def add(formation, total, family, *needed):
-        h = Hope(strength(formation, total), (formation, family), needed)
-        found[h] = None
-    for values in product(*((value_of(c),) if is_clan(c) else WILD_VALUES[c] for c in side)):
-        for floor in range(1, 10):
-            add(Formation.SUM, sum(values) + missing * floor, 0, (missing, MASKS[None, floor, 9]))
-        if blind:
-            continue
-        for floor in range(1, 10):
-            for colour in colours:
-                add(Formation.COLOUR, sum(values) + missing * floor, colour, (missing, MASKS[colour, floor, 9]))
-        for v in range(1, 10):
-            if set(values) <= {v}:
-                add(Formation.ALIKE, needs * v, v, (missing, MASKS[None, v, v]))
-        for low in range(1, 11 - needs):
-            span = range(low, low + needs)
-            gaps = set(span) - set(values)
-            if len(gaps) == missing:
-                for colour in colours:
-                    add(Formation.COLOUR_RUN, sum(span), 10 * low + colour, *((1, MASKS[colour, g, g]) for g in gaps))
-                add(Formation.RUN, sum(span), low, *((1, MASKS[None, g, g]) for g in gaps))
-    return tuple(sorted(found, reverse=True))
-
-
-@lru_cache(maxsize=1 << 14)
-def at_least(count: int, sure: int, likely: int, chance: float) -> float:
-    p = 0.0
-    if count <= 0:
-        return 1.0
-    used = min(count, sure)
-    count -= used
-    return HAND**used * (1 - sum(comb(likely, k) * chance**k * (1 - chance) ** (likely - k) for k in range(count)))
-
-
-@lru_cache(maxsize=1 << 12)
-def reach(side: tuple[Card, ...], needs: int, blind: bool, supply: Supply) -> tuple[tuple[int, float], ...]:
-    """strength, chance to reach at least it; strongest first"""
-    fail = 1.0
-    by_family = {}
-    result = []
-    for hope in hopes(side, needs, blind):
-        p = 1.0
-        for count, mask in hope.needed:
-            p *= at_least(count, (mask & supply.sure).bit_count(), (mask & supply.likely).bit_count(), supply.chance)
-        before = by_family.get(hope.family, 0.0)
-        if p > before:
-            fail *= (1 - p) / (1 - before)
-            by_family[hope.family] = p
-            result.append((hope.strength, 1 - fail))
-            if fail < 0.001:
-                break
-    return tuple(result)
-
-
-@lru_cache(maxsize=1 << 12)
-def loses_to(side, needs, blind, supply) -> list[float]:
-    """By strength: chance that the side ends at least that strong."""
-    table = [0.0] * (STRENGTHS + 1)
-    levels = reach(side, needs, blind, supply)
-    lows = [s for s, _ in levels[1:]] + [-1]
-    for (s, p) , low in zip(levels, lows):
-        table[low+1:s+1] = [p] * (s - low)
-    return table
-
-
-def stone_chance(stone: Stone, me: Supply, them: Supply) -> float:
-    if stone.mine_to_keep is not None:
-        return float(stone.mine_to_keep)
-    theirs = loses_to(stone.theirs, stone.needs, stone.blind, them)
-    tie = 0 if stone.they_lead_ties else 1
-    total = before = 0.0
-    for s, p in reach(stone.mine, stone.needs, stone.blind, me):
-        total += (p - before) * (1 - theirs[s + tie])
-        before = p
-    return total
-
-
-def _result(mask: int) -> float:
-    def won(m): return m.bit_count() >= 5 or bool(m & m >> 1 & m >> 2)
-    return float(won(mask)) - float(won(511 & ~mask))
-RESULTS = [_result(m) for m in range(512)]
-
-
-def importance(chances: list[float]) -> list[float]:
-    """how much winning this stone changes the round's expected result"""
-    def worth(ps):
-        weights = [1.0]
-        for p in ps:
-            weights = [w * (1 - p) for w in weights] + [w * p for w in weights]
-        return sum(map(lambda w, r: w * r, weights, RESULTS))
-    return [worth([*chances[:n], 1.0, *chances[n+1:]]) - worth([*chances[:n], 0.0, *chances[n+1:]]) for n in range(9)]
-
-
-class Table:
-    def __init__(self, state):
-        self.stones = stones_of(state)
-        self.hand = cards(state.hand)
-        sure = clan_mask(self.hand)
-        unseen = face_down(state) & ~sure
-        count = max(unseen.bit_count(), 1)
-        self.me = Supply(sure, unseen, MINE * state.decks.clan / count)
-        self.them = Supply(0, unseen, min(1, (THEIRS * state.decks.clan + state.opponent_hand.clan * HAND) / count))
-        self.weights = importance([stone_chance(s, self.me, self.them) for s in self.stones])
-
-    def value(self, stones, without=0):
-        me = self.me._replace(sure=self.me.sure & ~without)
-        return sum(w * stone_chance(s, me, self.them) for w, s in zip(self.weights, stones))
-
-    def play_value(self, move):
-        words = move.split()
-        if move == "pass":
-            return self.value(self.stones)
-        a = parse(move)
-        if a.kind == Kind.PLACE and is_clan(a.card):
-            return self.value(after(self.stones, move), 1 << a.card)
-        return self.value(after(self.stones, move)) - KEEP
+REC = float(os.environ.get("REC", 0.0))
+AHEAD = int(os.environ.get("AHEAD", 0))
 
 
 def choose(request: Request) -> str:
     if request.phase == "claim":
-        return next(m for m in request.legal if m != "done")
-    table = Table(request.state)
-    if request.phase == "play":
-        return max(request.legal, key=table.play_value)
+        return next(move for move in request.legal if move != "done")
     if request.phase == "draw":
-        t = sum(not is_clan(c) for c in table.hand)
-        return "draw tactic" if t < LIMIT else "draw clan"
-    def ret(move):
-        c = cards([move.split()[1]])[0]
-        return table.value(table.stones, 1 << c) if is_clan(c) else table.value(table.stones) - KEEP
-    return max(request.legal, key=ret)
+        tactics = sum(not is_clan(card) for card in cards(request.state.hand))
+        if AHEAD and len(request.state.tactics_played.yours) > len(request.state.tactics_played.theirs): return "draw clan"
+        return "draw tactic" if tactics < LIMIT else "draw clan"
+    position = Position(request)
+    return max(request.legal, key=position.value_of_play if request.phase == "play" else position.value_of_return)
+
+
+class Supply(NamedTuple):
+    held: int  # both are bit masks of clan cards
+    unseen: int
+    chance: float  # of each unseen card
+
+
+class Hope(NamedTuple):
+    strength: int
+    needed: tuple[tuple[int, int], ...]  # how many cards, out of which
+
+
+class Position:
+    """A request, and what its moves are worth."""
+
+    def __init__(self, request: Request):
+        state = request.state
+        self.stones = stones_of(state)
+        self.dead_joker = "joker" in state.tactics_played.yours  # nobody may play a second one
+        hand = clan_mask(cards(state.hand))
+        unseen = face_down(state) & ~hand
+        from_deck, from_hand = DRAWN * state.decks.clan, HELD * state.opponent_hand.clan
+        count = max(1, unseen.bit_count())
+        self.me = Supply(hand, unseen, from_deck / count)
+        self.them = Supply(0, unseen, (from_deck + from_hand) / count)
+        self.weights = weights([stone_chance(stone, self.me, self.them) for stone in self.stones])
+
+    def value_of_play(self, move: str) -> float:
+        if move == "pass":
+            return self.value(self.stones)
+        stones = after(self.stones, move)
+        played = CARD_BY_TEXT[move.split()[1]]
+        if move == "play recruiter": return self.value(stones) - TACTIC_CARD + REC
+        return self.value(stones, without=played) if is_clan(played) else self.value(stones) - TACTIC_CARD
+
+    def value_of_return(self, move: str) -> float:
+        card = CARD_BY_TEXT[move.split()[1]]
+        if is_clan(card):
+            return self.value(self.stones, without=card)
+        worthless = card == JOKER and self.dead_joker
+        return self.value(self.stones) - (0 if worthless else TACTIC_CARD)
+
+    def value(self, stones: Sequence[Stone], without: Card | None = None) -> float:
+        me = self.me if without is None else self.me._replace(held=self.me.held & ~(1 << without))
+        chances = [stone_chance(stone, me, self.them) for stone in stones]
+        return sum(weight * chance for weight, chance in zip(self.weights, chances, strict=True))
+
+
+def weights(chances: Sequence[float]) -> list[float]:
+    """For each stone: how much better the round stands with it than without it, if the others fall by chance."""
+
+    def expected_result(chances: Sequence[float]) -> float:
+        likelihoods = [1.0]  # of each set of stones won, the first stone being the lowest bit
+        for chance in chances:
+            likelihoods = [x * (1 - chance) for x in likelihoods] + [x * chance for x in likelihoods]
+        return sum(x * result for x, result in zip(likelihoods, _RESULTS, strict=True))
+
+    return [
+        expected_result([*chances[:n], 1, *chances[n + 1 :]]) - expected_result([*chances[:n], 0, *chances[n + 1 :]])
+        for n in range(9)
+    ]
+
+
+def _wins(stones: int) -> bool:
+    return stones.bit_count() >= 5 or bool(stones & stones >> 1 & stones >> 2)
+
+
+_RESULTS: Final = [_wins(mine) - _wins(~mine & 0b111111111) for mine in range(512)]
+
+
+@lru_cache(maxsize=1 << 12)
+def stone_chance(stone: Stone, me: Supply, them: Supply) -> float:
+    """The chance that the stone is mine in the end."""
+    if stone.owner is not None:
+        return float(stone.owner == "you")
+    theirs = outlook(stone.theirs, stone.needs, stone.blind, them)
+    mine_wins = at_least_me = at_least_them = 0.0
+    for reached, chance in outlook(stone.mine, stone.needs, stone.blind, me):
+        to_beat_me = reached if stone.they_win_ties else reached + 1
+        at_least_them = max((c for s, c in theirs if s >= to_beat_me), default=0.0)
+        mine_wins += (chance - at_least_me) * (1 - at_least_them)
+        at_least_me = chance
+    return mine_wins
+
+
+@lru_cache(maxsize=1 << 12)
+def outlook(side: tuple[Card, ...], needs: int, blind: bool, supply: Supply) -> tuple[tuple[int, float], ...]:
+    """Strengths from the highest down, each with the chance that the side becomes at least as strong."""
+    steps, best = [], 0.0
+    for hope in hopes(side, needs, blind):
+        chance = 1.0
+        for count, of in hope.needed:
+            held, unseen = (of & supply.held).bit_count(), (of & supply.unseen).bit_count()
+            chance *= chance_of(count, held, unseen, supply.chance)
+        if chance > best:
+            best = chance
+            steps.append((hope.strength, best))
+    return tuple(steps)
+
+
+@lru_cache(maxsize=1 << 12)
+def chance_of(count: int, held: int, unseen: int, chance: float) -> float:
+    """The chance to place `count` cards, out of some in the hand and some that come with a chance each."""
+    from_hand = min(count, held)
+    too_few = range(min(count - from_hand, unseen + 1))
+    fails = sum(comb(unseen, n) * chance**n * (1 - chance) ** (unseen - n) for n in too_few)
+    return HELD**from_hand * (1 - fails)
+
+
+@lru_cache(maxsize=1 << 14)
+def hopes(side: tuple[Card, ...], needs: int, blind: bool) -> tuple[Hope, ...]:
+    """All hopes of a side, the strongest first."""
+    if len(side) == needs:
+        return (Hope(side_strength(side, blind), ()),)
+    return tuple(sorted(_sums(side, needs) if blind else _hopes(side, needs), reverse=True))
+
+
+def _sums(side: tuple[Card, ...], needs: int) -> Iterator[Hope]:
+    missing, total = needs - len(side), highest_total(side)
+    for value in range(1, 10):
+        yield Hope(strength(Formation.SUM, total + missing * value), ((missing, _cards(None, value, 9)),))
+
+
+def _hopes(side: tuple[Card, ...], needs: int) -> Iterator[Hope]:
+    yield from _sums(side, needs)
+    missing, total = needs - len(side), highest_total(side)
+    colours = {colour_of(card) for card in side if is_clan(card)} or set(range(6))
+    if len(colours) > 1 and any(map(is_clan, side)):
+        colours = set()
+    for colour, value in product(colours, range(1, 10)):
+        yield Hope(strength(Formation.COLOUR, total + missing * value), ((missing, _cards(colour, value, 9)),))
+    for values in product(*([value_of(card)] if is_clan(card) else WILD_VALUES[card] for card in side)):
+        for value in range(1, 10):
+            if set(values) <= {value}:
+                yield Hope(strength(Formation.ALIKE, needs * value), ((missing, _cards(None, value, value)),))
+        for low in range(1, 11 - needs):
+            run = range(low, low + needs)
+            gaps = set(run) - set(values)
+            if len(gaps) == missing:
+                yield Hope(strength(Formation.RUN, sum(run)), tuple((1, _cards(None, v, v)) for v in gaps))
+                for colour in colours:
+                    needed = tuple((1, _cards(colour, v, v)) for v in gaps)
+                    yield Hope(strength(Formation.COLOUR_RUN, sum(run)), needed)
+
+
+@lru_cache(maxsize=None)
+def _cards(colour: int | None, low: int, high: int) -> int:
+    """The cards of a colour, or of all colours, with a value from `low` to `high`."""
+    return clan_mask(c for c in CLAN_CARDS if colour in (None, colour_of(c)) and low <= value_of(c) <= high)
 
 
 if __name__ == "__main__":

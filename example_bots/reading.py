@@ -1,4 +1,4 @@
-"""What the Python bots share: the cards of a request as the engine's cards, and the stones as a move would leave them."""
+"""What the Python bots share: a request's cards as the engine's cards, and the stones as a move would leave them."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -10,19 +10,19 @@ from engine.actions import Kind, parse
 from engine.cards import ALL_CLAN_MASK, BLIND_MANS_BLUFF, CARD_BY_TEXT, Card, is_clan
 from engine.formations import Formation, Strength, side_strength, strength
 from engine.proof import can_still_beat
-from protocol.messages import GameState
+from protocol.messages import GameState, Side
 
-STRENGTHS = strength(Formation.COLOUR_RUN, 64)  # as ints they are all below
+_ABOVE_ALL_STRENGTHS = strength(Formation.COLOUR_RUN, 64)
 
 
 @attrs.frozen
 class Stone:
-    mine: tuple[Card, ...]
+    mine: tuple[Card, ...]  # sorted, so that the same side is the same tuple
     theirs: tuple[Card, ...]
-    mine_to_keep: bool | None  # whether I claimed it; None while nobody has
+    owner: Side | None
     needs: int
     blind: bool
-    they_lead_ties: bool
+    they_win_ties: bool
 
 
 def stones_of(state: GameState) -> list[Stone]:
@@ -30,10 +30,10 @@ def stones_of(state: GameState) -> list[Stone]:
         Stone(
             mine=cards(stone.yours),
             theirs=cards(stone.theirs),
-            mine_to_keep=None if stone.owner is None else stone.owner == "you",
+            owner=stone.owner,
             needs=stone.needs,
             blind="blind-mans-bluff" in stone.modes,
-            they_lead_ties=stone.complete_first == "opponent",
+            they_win_ties=stone.complete_first == "opponent",
         )
         for stone in state.stones
     ]
@@ -49,40 +49,41 @@ def clan_mask(some: Iterable[Card]) -> int:
 
 
 def face_down(state: GameState) -> int:
-    """The clan cards that lie face up nowhere: my hand, the opponent's and the deck."""
-    mask = ALL_CLAN_MASK & ~clan_mask(cards(state.discard))
-    for stone in state.stones:
-        mask &= ~clan_mask(cards(stone.yours + stone.theirs))
-    return mask
+    """The clan cards that lie face up nowhere: those of my hand, of the opponent's and of the deck."""
+    face_up = [text for stone in state.stones for text in stone.yours + stone.theirs]
+    return ALL_CLAN_MASK & ~clan_mask(cards(face_up)) & ~clan_mask(cards(state.discard))
 
 
 def after(stones: Sequence[Stone], move: str) -> list[Stone]:
     """The stones as they will lie after a move of the play phase."""
     action, result = parse(move), list(stones)
-
-    def put(number: int, card: Card) -> None:
-        result[number] = attrs.evolve(result[number], mine=tuple(sorted((*result[number].mine, card))))
-
-    def take(number: int, card: Card, whose: str) -> None:
-        side = list(getattr(result[number], whose))
-        side.remove(card)
-        # A side that loses a card is complete later than the other, if ever.
-        result[number] = attrs.evolve(result[number], they_lead_ties=whose == "mine", **{whose: tuple(side)})
-
+    stone, card = result[action.stone], action.card
     match action.kind:
         case Kind.PLACE:
-            put(action.stone, action.card)
-        case Kind.MODE if action.card == BLIND_MANS_BLUFF:
-            result[action.stone] = attrs.evolve(result[action.stone], blind=True)
+            stone = attrs.evolve(stone, mine=_with(stone.mine, card))
+        case Kind.MODE if card == BLIND_MANS_BLUFF:
+            stone = attrs.evolve(stone, blind=True)
         case Kind.MODE:
-            result[action.stone] = attrs.evolve(result[action.stone], needs=4)
+            stone = attrs.evolve(stone, needs=4, they_win_ties=False)
         case Kind.STRATEGIST:
-            take(action.stone, action.card, "mine")
+            they_are_complete = len(stone.theirs) == stone.needs
+            stone = attrs.evolve(stone, mine=_without(stone.mine, card), they_win_ties=they_are_complete)
         case Kind.BANSHEE | Kind.TRAITOR:
-            take(action.stone, action.card, "theirs")
+            stone = attrs.evolve(stone, theirs=_without(stone.theirs, card), they_win_ties=False)
+    result[action.stone] = stone
     if action.target is not None:
-        put(action.target, action.card)
+        goal = result[action.target]
+        result[action.target] = attrs.evolve(goal, mine=_with(goal.mine, card))
     return result
+
+
+def _with(side: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
+    return tuple(sorted((*side, card)))
+
+
+def _without(side: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
+    place = side.index(card)
+    return side[:place] + side[place + 1 :]
 
 
 @lru_cache(maxsize=1 << 12)  # the same sides come again with every move that leaves them alone
@@ -90,9 +91,9 @@ def best_reachable(side: tuple[Card, ...], needs: int, blind: bool, available: i
     """The strength of the side if it is complete, else of its best completion; 0 if it cannot be completed."""
     if len(side) == needs:
         return side_strength(side, blind)
-    # Bisection: what it cannot beat, it cannot beat if that is stronger still.
+    # Bisection: a side that cannot beat some strength cannot beat a higher one either.
     return bisect_left(
-        range(STRENGTHS),
+        range(_ABOVE_ALL_STRENGTHS),
         True,
-        key=lambda strength: not can_still_beat(side, needs, blind, available, Strength(strength)),
+        key=lambda target: not can_still_beat(side, needs, blind, available, Strength(target)),
     )

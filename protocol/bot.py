@@ -20,9 +20,9 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
-from protocol.errors import LocalProtocolError, RemoteProtocolError
+from protocol.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from protocol.fairness import hash_of
 from protocol.framing import MAX_LINE
 from protocol.messages import (
@@ -97,10 +97,15 @@ class Bot:
 
     def _action(self, request: Request) -> Action:
         chosen = self._choose(request)
-        move, note = chosen if isinstance(chosen, tuple) else (chosen, None)
-        if not isinstance(move, str):
-            raise TypeError(f"choose() returned {move!r}; it must return a move such as {_example(request)!r}")
-        return Action(request.id, move, note)
+        match chosen:
+            case str(move):
+                return Action(request.id, move)
+            case (str(move), str() | None as note):
+                return Action(request.id, move, note)
+        example = request.legal[0] if request.legal else "play r5 3"
+        raise TypeError(
+            f"choose() returned {chosen!r}; it must return a move such as {example!r}, or a move and a note"
+        )
 
     def _check_deals(self, message: Message) -> None:
         match message:
@@ -113,10 +118,6 @@ class Bot:
                     promised = self._deal_hashes.pop(deal.round, None)
                     if promised is not None and promised != hash_of(deal):
                         _tell(f"the deal of round {deal.round} is NOT the one that was promised by its hash")
-
-
-def _example(request: Request) -> str:
-    return request.legal[0] if request.legal else "play r5 3"
 
 
 def run(
@@ -151,7 +152,7 @@ def run(
     try:
         with _connected(connect) if connect else _standard_streams() as (lines, out):
             for line in lines:
-                if answer := bot.answer(line):
+                if answer := _answer(bot, line):
                     out.write(answer)
                     out.flush()
                 if bot.left is not None:
@@ -159,8 +160,15 @@ def run(
     except (RemoteProtocolError, OSError) as error:
         _leave(str(error))
     except LocalProtocolError as error:
-        _leave(f"this bot spoke out of turn: {error}")
-    except Exception:
+        _leave(f"this bot said what it may not: {error}")
+
+
+def _answer(bot: Bot, line: bytes) -> bytes | None:
+    try:
+        return bot.answer(line)
+    except ProtocolError:
+        raise
+    except Exception:  # the author's code may fail in any way, with an OSError too
         traceback.print_exc(file=sys.stderr)
         _leave("the bot failed; see the traceback above")
 
@@ -169,7 +177,7 @@ def _tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _leave(reason: str) -> None:
+def _leave(reason: str) -> NoReturn:
     _tell(reason)
     raise SystemExit(1)
 
@@ -205,9 +213,13 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 @contextlib.contextmanager
 def _connected(address: str) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal() or int(port) > 65535:
         raise OSError(f"{address!r} is no address; it looks like localhost:4000")
-    with socket.create_connection((host.strip("[]"), int(port))) as connection:
+    try:
+        connection = socket.create_connection((host.strip("[]"), int(port)))
+    except (OSError, ValueError) as error:  # ValueError: no name of a host can look like that
+        raise OSError(f"cannot connect to {address}: {error}") from None
+    with connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with connection.makefile("rb") as lines, connection.makefile("wb") as out:
             yield _lines(lines), out

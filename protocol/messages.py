@@ -17,10 +17,12 @@ Side = Literal["you", "opponent"]
 Result = Literal["win", "loss", "draw"]
 Phase = Literal["claim", "play", "draw", "return"]
 # What fits exactly in a double, because that is what numbers are in many languages.
-Id = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-Count = Annotated[int, Meta(ge=0)]
+_MOST: Final = 2**53 - 1
+Id = Annotated[int, Meta(ge=0, le=_MOST)]
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
 _WORD = r"[^\s\x00-\x1f\x7f-\x9f]+"  # no white space, no control characters
-Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*$")]
+_END = r"$(?!\n)"  # Python's $ alone also matches before a last newline
+Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*{_END}")]
 
 
 class _Message(Struct, frozen=True, tag_field="type"):
@@ -223,12 +225,15 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
     known = {message.__struct_config__.tag: message for message in union.__args__}
     if "matching regex" in problem:
         problem = "A name is 1 to 64 printable characters, words separated by single spaces - at `$.name`"
+    problem = _escaped(problem)[:120]  # it may quote a value, of any length
     if tag in known:
         example = _EXAMPLES.get(known[tag])
         return RemoteProtocolError(Code.BAD_MESSAGE, f"{problem}; {tag!r} looks like {example}" if example else problem)
     types = ", ".join(repr(name) for name in known)
     if tag:
-        return RemoteProtocolError(Code.UNKNOWN_TYPE, f"the type {tag[:40]!a} is unknown; there are {types}")
+        return RemoteProtocolError(
+            Code.UNKNOWN_TYPE, f"the type {shown(tag.encode(), 40)} is unknown; there are {types}"
+        )
     return RemoteProtocolError(
         Code.BAD_MESSAGE, f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {shown(line)}"
     )
@@ -236,8 +241,12 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
 
 def shown(line: bytes, most: int = 80) -> str:
     """The beginning of a line, fit for an error message."""
-    text = ascii(line[:most].decode(errors="backslashreplace"))
-    return text if len(line) <= most else f"{text} … ({len(line)} bytes)"
+    text = _escaped(line[:most].decode(errors="backslashreplace"))
+    return f"'{text}'" if max(len(line), len(text)) <= most else f"'{text[:most]}' … ({len(line)} bytes)"
+
+
+def _escaped(text: str) -> str:
+    return text.encode("unicode_escape").decode()
 
 
 _EXAMPLES: Final[dict[type[Struct], str]] = {

@@ -145,7 +145,7 @@ class Session:
             raise
 
     def _is_late(self, action: Action) -> bool:
-        if action.id > self.last_id:
+        if action.id > self.last_id or not self.last_id:
             latest = f"the latest request was {self.last_id}" if self.last_id else "nothing was asked yet"
             raise RemoteProtocolError(Code.UNKNOWN_ID, f"an answer to request {action.id}, but {latest}")
         if action.id == self.last_id and self._answered:

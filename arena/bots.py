@@ -1,0 +1,61 @@
+"""What a bot is to the arena: a name and a command; and the bots that come along."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+
+class BotError(Exception):
+    """What somebody wrote is no bot that can be started."""
+
+
+@attrs.frozen
+class BotSpec:
+    name: str
+    command: tuple[str, ...]
+    cwd: Path | None = None
+    env: tuple[tuple[str, str], ...] = ()  # added to our own environment
+
+
+@attrs.frozen
+class OwnBot:
+    module: str
+    summary: str
+
+    def spec(self, name: str) -> BotSpec:
+        return BotSpec(name, (sys.executable, "-m", self.module))
+
+
+OWN_BOTS: Final = {
+    "random": OwnBot("example_bots.random_bot", "any legal move"),
+    "greedy": OwnBot("example_bots.greedy", "takes what it can prove, builds the strongest formations"),
+    "counting": OwnBot("example_bots.counting", "estimates each stone from the cards that are still unseen"),
+}
+
+
+def parse_bot(text: str) -> BotSpec:
+    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+    name, equals, command = text.partition("=")
+    named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
+    if not named:
+        name, command = "", text
+    if command in OWN_BOTS:
+        return OWN_BOTS[command].spec(name or command)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BotError(f"{command!r} is no command line: {error}") from None
+    if not words:
+        raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(OWN_BOTS)}")
+    return BotSpec(name or _name_from(words), tuple(words))
+
+
+def _name_from(words: list[str]) -> str:
+    """The program's name, or of a script that an interpreter runs, the script's."""
+    scripts = [word for word in words[1:] if not word.startswith("-") and Path(word).suffix]
+    program = Path(words[0]).name
+    runs_scripts = program.startswith(("python", "node", "bash", "sh", "java", "ruby", "perl", "deno"))
+    return Path(scripts[0]).stem if scripts and runs_scripts else Path(program).stem or program

@@ -1,0 +1,125 @@
+"""A bot as a child process, which lives exactly as long as a `with` block.
+
+The process leads a process group of its own, so that its children can be ended with it. Whatever ends the block (also a
+cancellation), the group gets the end of its input and a moment to leave, then SIGTERM, then SIGKILL, and is reaped.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Final
+
+import attrs
+import trio
+
+from arena.bots import BotSpec
+from arena.link import PipeStream
+
+_LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
+_STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
+
+
+class SpawnError(Exception):
+    """The command could not be started at all."""
+
+
+@attrs.define
+class BotProcess:
+    stream: PipeStream
+    popen: subprocess.Popen[bytes]
+    exit_signal: int  # a descriptor that is readable once the process has ended
+    _stderr: deque[bytes] = attrs.field(factory=deque)
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """As a shell would say it, negative for a signal; None while it runs."""
+        return self.popen.poll()
+
+    @property
+    def stderr_tail(self) -> str:
+        return b"".join(self._stderr)[-_STDERR_TAIL:].decode(errors="replace")
+
+    def keep_stderr(self, data: bytes) -> None:
+        self._stderr.append(data)
+        while sum(map(len, self._stderr)) - len(self._stderr[0]) >= _STDERR_TAIL:
+            self._stderr.popleft()
+
+    async def wait_exit(self) -> None:
+        """Returns once the process has ended; it is not reaped yet, so that its group still has its number."""
+        await trio.lowlevel.wait_readable(self.exit_signal)
+
+
+@contextlib.asynccontextmanager
+async def spawn(spec: BotSpec) -> AsyncIterator[BotProcess]:
+    """Raises SpawnError if there is no such program."""
+    process, errors = _start(spec)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_read_stderr, process, errors)
+            try:
+                yield process
+            finally:
+                with trio.CancelScope(shield=True):
+                    await _end(process)
+                nursery.cancel_scope.cancel()
+    finally:
+        os.close(errors)
+        os.close(process.exit_signal)
+
+
+def _start(spec: BotSpec) -> tuple[BotProcess, int]:
+    """The process, and the descriptor to read its stderr from."""
+    (their_in, writer), (reader, their_out), (errors, their_err) = os.pipe(), os.pipe(), os.pipe()
+    try:
+        popen = subprocess.Popen(
+            spec.command,
+            stdin=their_in,
+            stdout=their_out,
+            stderr=their_err,
+            cwd=spec.cwd,
+            env=os.environ | dict(spec.env),
+            start_new_session=True,
+        )
+    except OSError as error:
+        for descriptor in (writer, reader, errors):
+            os.close(descriptor)
+        where = f" in {spec.cwd}" if spec.cwd else ""
+        raise SpawnError(f"cannot start {spec.command[0]!r}{where}: {error.strerror}") from error
+    finally:
+        for descriptor in (their_in, their_out, their_err):
+            os.close(descriptor)
+    return BotProcess(PipeStream(reader, writer), popen, os.pidfd_open(popen.pid)), errors
+
+
+async def _read_stderr(process: BotProcess, descriptor: int) -> None:
+    os.set_blocking(descriptor, False)
+    while True:
+        await trio.lowlevel.wait_readable(descriptor)
+        try:
+            data = os.read(descriptor, 64 * 1024)
+        except BlockingIOError:
+            continue
+        if not data:
+            return
+        process.keep_stderr(data)
+
+
+async def _end(process: BotProcess) -> None:
+    await process.stream.aclose()
+    with trio.move_on_after(_LEAVE_SECONDS):
+        await process.wait_exit()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        # Also when the leader has left already: its children may not have. While the leader is not reaped nobody else
+        # can have the number of its group.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with trio.move_on_after(_LEAVE_SECONDS):
+            await process.wait_exit()
+    process.popen.wait()

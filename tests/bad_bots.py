@@ -1,0 +1,172 @@
+"""Bots that misbehave, one way each: `python bad_bots.py WAY`. They play like the random bot until they do."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+TROUBLE_AT = 5  # the request at which most of them begin
+rng = random.Random(1)
+count = 0
+
+
+def say(**message: Any) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def answer(request: dict[str, Any], **changes: Any) -> None:
+    say(**{"type": "action", "id": request["id"], "move": rng.choice(request["legal"]), **changes})
+
+
+def exits(status: int) -> Callable[[dict[str, Any]], None]:
+    def leave(_: dict[str, Any]) -> None:
+        print("I am leaving", file=sys.stderr, flush=True)
+        os._exit(status)
+
+    return leave
+
+
+def hang(_: dict[str, Any]) -> None:
+    time.sleep(1000)
+
+
+def ignore_sigterm(_: dict[str, Any]) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(1000)
+
+
+def fork_children(_: dict[str, Any]) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)",
+    ]
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    print(f"child {child.pid}", file=sys.stderr, flush=True)
+    time.sleep(1000)
+
+
+def flood(descriptor: int) -> Callable[[dict[str, Any]], None]:
+    def forever(_: dict[str, Any]) -> None:
+        while True:
+            os.write(descriptor, b"x" * 4096)
+
+    return forever
+
+
+def flood_lines(request: dict[str, Any]) -> None:
+    """Valid lines that answer a request of long ago, without end."""
+    while True:
+        say(type="action", id=0, move="pass")
+
+
+def flood_stderr_and_play(request: dict[str, Any]) -> None:
+    os.write(2, b"y" * 200_000)
+    answer(request)
+
+
+def late(request: dict[str, Any]) -> None:
+    time.sleep(1.0)
+    answer(request)
+
+
+def close_input(_: dict[str, Any]) -> None:
+    os.close(0)
+    os.close(1)
+    time.sleep(1000)
+
+
+hoard: list[bytearray] = []
+
+
+def eat_memory(request: dict[str, Any]) -> None:
+    for _ in range(2048):
+        hoard.append(bytearray(b"z" * 2**20))
+    answer(request)
+
+
+def leak(request: dict[str, Any]) -> None:
+    hoard.append(bytearray(b"z" * 20_000))
+    answer(request)
+
+
+def raw(line: bytes) -> Callable[[dict[str, Any]], None]:
+    return lambda _: [None for _ in [os.write(1, line)]][0]
+
+
+def twice(request: dict[str, Any]) -> None:
+    answer(request)
+    answer(request)
+
+
+def chatter(request: dict[str, Any]) -> None:
+    print("thinking about", request["phase"])
+    answer(request)
+
+
+WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "crash": exits(3),
+    "exit-0": exits(0),
+    "hang": hang,
+    "ignore-sigterm": ignore_sigterm,
+    "fork": fork_children,
+    "flood-stdout": flood(1),
+    "flood-lines": flood_lines,
+    "flood-stderr": flood_stderr_and_play,
+    "late": late,
+    "garbage": raw(b"\xff\xfe\x00 garbage\n"),
+    "half-line": raw(b'{"type":"act'),
+    "illegal": lambda request: answer(request, move="claim 9" if "claim 9" not in request["legal"] else "claim 8"),
+    "no-action": lambda request: answer(request, move="resign"),
+    "wrong-type": lambda request: answer(request, id=str(request["id"])),
+    "future-id": lambda request: answer(request, id=request["id"] + 1),
+    "old-id": lambda request: answer(request, id=0),
+    "twice": twice,
+    "chatter": chatter,
+    "close-input": close_input,
+    "eat-memory": eat_memory,
+    "leak": leak,
+}
+FROM_THE_START = ("leak", "flood-stderr")
+
+
+def main(way: str) -> None:
+    global count
+    if way == "crash-at-start":
+        sys.exit("no licence file")
+    if way == "slow-start":
+        time.sleep(1000)
+    if way == "silent":
+        sys.stdin.read()
+        return
+    if way == "unflushed":
+        sys.stdin.readline()
+        sys.stdout = os.fdopen(1, "w", buffering=65536)
+        print('{"type":"hello","protocol":1,"name":"unflushed"}')
+        sys.stdin.read()
+        return
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "hello":
+            say(type="hello", protocol=2 if way == "old-protocol" else 1, name=way)
+        elif message["type"] == "request":
+            count += 1
+            trouble = way in WAYS and (count == TROUBLE_AT or way in FROM_THE_START)
+            (WAYS[way] if trouble else answer)(message)
+        elif message["type"] == "bye" and way != "stays":
+            return
+        elif message["type"] not in KNOWN and way == "strict":
+            sys.exit(f"unknown type {message['type']}")
+    if way == "stays":
+        time.sleep(1000)
+
+
+KNOWN = ("hello", "welcome", "match_start", "round_start", "request", "round_end", "match_end", "error", "bye")
+
+if __name__ == "__main__":
+    main(sys.argv[1])

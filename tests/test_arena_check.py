@@ -1,0 +1,193 @@
+"""The conformance checker against real bots, good and bad."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import trio
+from click.testing import CliRunner, Result
+
+from arena.bots import BotSpec
+from arena.check import Examination, Finding, Verdict
+from arena.check_report import as_junit
+from arena.cli import main
+from arena.probe import CommandDoor, Limits, ListeningDoor
+from arena.starters import STARTERS
+from tests.processes import bad_bot, bad_command
+
+QUICK = Limits(start_ms=1500, move_ms=400, leave_ms=1000)
+
+
+async def examined(spec: BotSpec, limits: Limits = QUICK, rounds: int = 6) -> dict[str, Finding]:
+    findings = await Examination(CommandDoor(spec), limits, rounds).run()
+    return {finding.code: finding for finding in findings}
+
+
+def failed(findings: dict[str, Finding]) -> list[str]:
+    return [code for code, finding in findings.items() if finding.verdict is Verdict.FAILED]
+
+
+async def test_a_good_bot_passes_every_check() -> None:
+    findings = await examined(bad_bot("none"))
+    assert {finding.verdict for finding in findings.values()} == {Verdict.OK}
+    assert list(findings) == [
+        "start", "hello", "right-id", "rules-base", "rules-expert", "rules-tactics", "rules-tactics-expert",
+        "rules-classic", "unknown-fields", "unknown-types", "early-end", "second-match", "memory", "bye",
+        "end-of-input", "speed-p99", "speed-worst",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "message"),
+    [
+        ("crash-at-start", "start", "the bot ended (exit status 1); on stderr it wrote:\nno licence file"),
+        ("slow-start", "start", "nothing arrived within 1.5 seconds"),
+        ("silent", "start", "nothing arrived within 1.5 seconds"),
+        ("unflushed", "start", "its output is buffered. Flush after every line: print(..., flush=True) in Python"),
+        ("old-protocol", "hello", "protocol 2 is not spoken here; it is 1 (wrong-protocol)"),
+        ("crash", "right-id", "the bot ended (exit status 3); on stderr it wrote:\nI am leaving"),
+        ("exit-0", "right-id", "the bot ended (exit status 0)"),
+        ("hang", "right-id", "nothing arrived within 5 seconds"),
+        ("garbage", "right-id", "the line is not UTF-8: invalid start byte at byte 0 (bad-utf8)"),
+        ("half-line", "right-id", "nothing arrived within 5 seconds"),
+        ("illegal", "right-id", "an illegal move: "),
+        ("no-action", "right-id", "an illegal move: 'resign' is no action"),
+        ("wrong-type", "right-id", "Expected `int`, got `str` - at `$.id`; 'action' looks like"),
+        ("future-id", "right-id", "an answer to request 5006, but the latest request was 5005 (unknown-id)"),
+        ("old-id", "right-id", "what came was for an older one: < "),
+        ("twice", "right-id", "a second answer to request 5005 (second-answer)"),
+        ("chatter", "right-id", "the line is not JSON"),
+        ("flood-stdout", "right-id", "a line is longer than 65536 bytes"),
+        ("close-input", "right-id", "the bot closed its output but still runs"),
+        ("strict", "unknown-types", "the bot ended (exit status 1); on stderr it wrote:\nunknown type weather"),
+        ("leak", "memory", "the bot keeps growing: "),
+        ("stays", "bye", "still there 1000 ms after the server said bye; a bot has to end by itself then"),
+        ("stays", "end-of-input", "still there 1000 ms after its input ended"),
+        ("late", "speed-worst", " of 400 ms, over "),
+    ],
+)
+async def test_a_bad_bot_is_told_what_is_wrong(way: str, code: str, message: str) -> None:
+    findings = await examined(bad_bot(way), rounds=40 if way == "leak" else 2)
+    assert code in failed(findings)
+    assert message in findings[code].message
+    if way not in ("crash-at-start", "slow-start", "silent", "unflushed", "leak", "stays", "late"):
+        assert findings[code].lines
+        assert any(line.startswith("> ") for line in findings[code].lines)
+
+
+async def test_after_a_failure_the_other_checks_are_made_with_a_new_process() -> None:
+    findings = await examined(bad_bot("strict"), rounds=2)
+    assert failed(findings) == ["unknown-types"]
+    assert findings["end-of-input"].verdict is Verdict.OK
+
+
+async def test_a_program_that_cannot_be_started_fails_the_first_check() -> None:
+    findings = await examined(BotSpec("x", ("./no-such-bot",)))
+    assert failed(findings) == ["start"] == list(findings)
+    assert findings["start"].message == "cannot start './no-such-bot': No such file or directory"
+
+
+async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -> None:
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    host, port = listener.socket.getsockname()
+    code = (
+        "from protocol.bot import run\n"
+        f"run(lambda request: request.legal[-1], name='tcp', connect='{host}:{port}', token='secret')\n"
+    )
+    findings: list[Finding] = []
+    async with trio.open_nursery() as nursery, listener:
+        nursery.start_soon(lambda: trio.run_process([sys.executable, "-c", code]))
+        findings += await Examination(ListeningDoor(listener, 0.2), QUICK, 4).run()
+    verdicts = {finding.code: finding.verdict for finding in findings}
+    assert verdicts.pop("memory") is Verdict.SKIPPED  # not our process
+    assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back
+    assert set(verdicts.values()) == {Verdict.OK}
+    assert len(verdicts) == 15
+
+
+def arena(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["check", *arguments])
+
+
+def test_the_exit_status_and_the_last_line_say_whether_the_bot_is_fit() -> None:
+    good = arena(bad_command("none"), "--rounds", "2")
+    assert good.exit_code == 0
+    assert good.output.splitlines()[-1].endswith("fit to play (17 ok)")
+    bad = arena(bad_command("crash-at-start"))
+    assert bad.exit_code == 1
+    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed)")
+
+
+def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    result = arena(bad_command("garbage"), "--json", "--junit", str(report), "--rounds", "2")
+    found = json.loads(result.output)
+    assert (found["passed"], result.exit_code) == (False, 1)
+    assert [check["code"] for check in found["checks"] if check["verdict"] == "failed"] == failed_codes(report)
+    assert "\\xff\\xfe\\x00 garbage" in found["checks"][2]["lines"][-1]
+
+
+def failed_codes(report: Path) -> list[str]:
+    suite = ElementTree.parse(report).getroot()
+    cases = suite.findall("testcase")
+    assert int(suite.attrib["tests"]) == len(cases)
+    return [case.attrib["name"] for case in cases if case.find("failure") is not None]
+
+
+def test_junit_holds_whatever_a_bot_may_write() -> None:
+    finding = Finding("hello", "says hello", Verdict.FAILED, "\x00\x1b[31m <b>&\ud800", ("< \x07",))
+    assert "<failure" in as_junit("<x>\x00", [finding])
+    ElementTree.fromstring(as_junit("<x>\x00", [finding]).encode())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], 'Name a bot to start, such as "python3 mybot.py", or say where to --listen.'),
+        (["x", "--listen", "127.0.0.1:1"], "Name a bot to start"),
+        (["--listen", "nowhere"], "'nowhere' is no address; it looks like 127.0.0.1:4000"),
+        (["'open"], "is no command line: No closing quotation"),
+    ],
+)
+def test_a_wrong_call_is_told_what_would_be_right(arguments: list[str], problem: str) -> None:
+    result = arena(*arguments)
+    assert result.exit_code == 2
+    assert problem in result.output
+
+
+@pytest.mark.parametrize("language", STARTERS)
+def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path: Path) -> None:
+    starter = STARTERS[language]
+    if not shutil.which(starter.needs):
+        pytest.skip(f"no {starter.needs} on this machine")
+    folder = tmp_path / "mybot"
+    made = CliRunner().invoke(main, ["new-bot", language, str(folder)])
+    assert made.exit_code == 0
+    assert f'arena check "{starter.run}"' in made.output
+    if starter.build:
+        subprocess.run(starter.build.split(), cwd=folder, check=True, timeout=120)
+    checked = subprocess.run(
+        [sys.executable, "-m", "arena", "check", starter.run, "--rounds", "10"],
+        cwd=folder, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_a_starter_never_overwrites_and_unknown_languages_are_named(tmp_path: Path) -> None:
+    (tmp_path / "random_bot.py").write_text("mine")
+    there = CliRunner().invoke(main, ["new-bot", "python", str(tmp_path)])
+    assert there.exit_code == 1
+    assert "is there already; nothing was changed" in there.output
+    assert (tmp_path / "random_bot.py").read_text() == "mine"
+    unknown = CliRunner().invoke(main, ["new-bot", "cobol", str(tmp_path)])
+    assert "there is no starter in 'cobol'; there are: python, javascript, c, c++" in unknown.output
+
+
+def test_the_header_of_each_starter_names_the_same_commands() -> None:
+    for starter in STARTERS.values():
+        assert starter.run in starter.text()
+        assert starter.build is None or starter.build in starter.text()

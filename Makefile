@@ -32,6 +32,7 @@ playthroughs: $(READY)  ## regenerate the golden games; read the diff before you
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

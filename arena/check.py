@@ -46,6 +46,7 @@ class _Skip(Exception):
 
 
 _LINES_SHOWN: Final = 6
+_MOST_FAILURES: Final = 3  # in a row
 _LEAK: Final = 8 * 2**20  # bytes that a bot may still grow by in the second half of the rounds
 
 
@@ -65,9 +66,14 @@ class Examination:
         async with self._stack:
             for code, title, check in _checks():
                 await self._judge(code, title, check)
-                if code in ("start", "hello") and self.findings[-1].verdict is Verdict.FAILED:
-                    break  # nothing else can be asked of it
+                if self._hopeless():
+                    break
         return self.findings
+
+    def _hopeless(self) -> bool:
+        """A bot that does not come to play, or fails again and again, is not asked everything else as well."""
+        failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
+        return any(failed[:2]) or failed[-_MOST_FAILURES:] == [True] * _MOST_FAILURES
 
     async def _judge(self, code: str, title: str, check: "_Check") -> None:
         verdict = Verdict.OK

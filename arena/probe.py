@@ -51,11 +51,12 @@ class Limits:
     start_ms: int = 10_000
     move_ms: int = 1_000
     leave_ms: int = 2_000
+    patience_ms: int = 5_000  # waited for an answer in any case, to tell a slow bot from one that hangs
 
     @property
     def patience(self) -> float:
-        """Seconds to wait for an answer: longer than allowed, to tell a slow bot from one that hangs."""
-        return max(self.move_ms * 5, 5_000) / 1000
+        """Seconds to wait for an answer."""
+        return max(self.move_ms * 2, self.patience_ms) / 1000
 
 
 @attrs.frozen

@@ -53,6 +53,7 @@ def game_state(seen: View, match_points: messages.Points) -> messages.GameState:
         opponent_hand=messages.CardCounts(seen.opponent_hand.clan, seen.opponent_hand.tactic),
         discard=card_texts(seen.discard),
         tactics_played=messages.TacticsPlayed(card_texts(seen.your_tactics), card_texts(seen.their_tactics)),
+        recruiter=messages.Recruiter(seen.draws_left, seen.returns_left) if seen.returns_left else None,
         points=match_points,
     )
 

@@ -3,10 +3,10 @@
 from engine.actions import Action, Kind, every_action, parse
 from engine.cards import CARD_TEXTS, Card, Seat, Stone
 from engine.deal import Deal, round_seed
-from engine.errors import DealError, EngineError, IllegalAction, NotationError
+from engine.errors import DealError, EngineError, IllegalAction, NotationError, RecordError
 from engine.game import Game
 from engine.phase import Phase
-from engine.record import GameRecord, RecordError, replay, steps, verify
+from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, Score
 from engine.view import View, view

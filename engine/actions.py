@@ -92,10 +92,10 @@ PLACES: Final = {card: _on_stones(Kind.PLACE, "play", card) for card in PLACEABL
 MODES: Final = {card: _on_stones(Kind.MODE, "play", card) for card in COMBAT_MODES}
 
 
-# The ruses that name two stones are many and seldom listed: made when first asked for, a row at a time.
 BANSHEES: Final = {card: _on_stones(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]}", card) for card in MOVABLE}
 
 
+# The ruses that name two stones are many and seldom listed: made when first asked for, a row at a time.
 @cache
 def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
     """By the stone that the card goes to; the tenth puts it on the discard."""

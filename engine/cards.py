@@ -5,7 +5,10 @@ colour by colour; the tactic cards follow. The two jokers are the same card, twi
 tell them apart.
 """
 
+from collections.abc import Iterable
 from typing import Final, NewType
+
+from engine.errors import NotationError
 
 Card = NewType("Card", int)
 Seat = NewType("Seat", int)
@@ -59,3 +62,12 @@ def other(seat: Seat) -> Seat:
 def written(stone: Stone) -> int:
     """The stone's number as players say it."""
     return stone + 1
+
+
+def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
+    try:
+        return tuple(CARD_BY_TEXT[text] for text in texts)
+    except KeyError as unknown:
+        raise NotationError(
+            f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker"
+        ) from None

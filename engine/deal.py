@@ -6,12 +6,12 @@ so the bias is below 2^-270). Unlike a library's generator it is the same in eve
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 
-from engine.cards import CARD_BY_TEXT, CARD_TEXTS, CLAN_CARDS, TACTIC_DECK, Card
-from engine.errors import DealError, NotationError
+from engine.cards import CARD_TEXTS, CLAN_CARDS, TACTIC_DECK, Card
+from engine.errors import DealError
 
 
 @attrs.frozen
@@ -38,15 +38,6 @@ def round_seed(tournament_seed: str, round_id: str) -> str:
     """A round's own seed: neither the order of play nor a resumed tournament changes a deal."""
     text = f"{len(tournament_seed)}:{tournament_seed}{round_id}"  # the length keeps ("a", "bc") from ("ab", "c")
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
-    try:
-        return tuple(CARD_BY_TEXT[text] for text in texts)
-    except KeyError as unknown:
-        raise NotationError(
-            f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker"
-        ) from None
 
 
 def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:

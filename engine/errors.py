@@ -15,3 +15,12 @@ class IllegalAction(EngineError):
 
 class DealError(EngineError):
     """Decks that are not the cards of the game."""
+
+
+class RecordError(EngineError):
+    """A record that is not a round played by the rules."""
+
+    def __init__(self, problem: str, move: int | None = None):
+        where = "" if move is None else f"move {move + 1}: "
+        super().__init__(where + problem)
+        self.move = move  # index into the record's moves

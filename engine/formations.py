@@ -25,18 +25,6 @@ class Formation(enum.IntEnum):
     ALIKE = 3
     COLOUR_RUN = 4
 
-    @property
-    def label(self) -> str:
-        return _LABELS[self]
-
-
-_LABELS = {
-    Formation.SUM: "sum",
-    Formation.RUN: "run",
-    Formation.COLOUR: "colour",
-    Formation.ALIKE: "of a kind",
-    Formation.COLOUR_RUN: "colour-run",
-}
 
 WILD_VALUES: Final[dict[Card, Sequence[int]]] = {
     JOKER: range(1, 10),

@@ -199,10 +199,10 @@ class Game:
         return provable
 
     def _is_provable(self, seat: Seat, stone: Stone) -> bool:
-        mine, theirs = self.strengths[seat][stone], self.strengths[1 - seat][stone]
+        mine, theirs = self.strengths[seat][stone], self.strengths[other(seat)][stone]
         if theirs == INCOMPLETE:
             blind = BLIND_MANS_BLUFF in self.modes[stone]
-            return not can_still_beat(self.sides[1 - seat][stone], self.needs[stone], blind, self.unseen, mine)
+            return not can_still_beat(self.sides[other(seat)][stone], self.needs[stone], blind, self.unseen, mine)
         return mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
 
     # One handler for each kind of action; `why_not` has allowed it already.

@@ -42,6 +42,7 @@ from engine.cards import (
     written,
 )
 from engine.phase import Phase
+from engine.ruleset import ClaimTime
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -139,7 +140,8 @@ def why_not(game: "Game", action: Action) -> str | None:
 
 def _wrong_phase(game: "Game", action: Action) -> str:
     if action.kind in (Kind.CLAIM, Kind.DONE) and game.phase is not Phase.OVER:
-        return f"not now: no stone can be proven, so there is nothing to claim; {_PHASES[game.phase]}"
+        when = "at the start of a turn" if game.rules.claims is ClaimTime.TURN_START else "after playing"
+        return f"not now: stones are claimed {when}, and only where one can be proven; {_PHASES[game.phase]}"
     return f"not now: {_PHASES[game.phase]}"
 
 

@@ -15,27 +15,18 @@ one is found in its place. So some candidate beats the strength exactly when som
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import permutations
 from typing import Final
 
 import attrs
 
-from engine.cards import COLOURS, VALUES, Card, colour_of, is_clan
-from engine.formations import (
-    WILD_VALUES,
-    Formation,
-    Strength,
-    clan_values,
-    highest_total,
-    one_colour,
-    strength,
-    wild_cards,
-)
+from engine.cards import CLAN_CARDS, COLOURS, ELITE_TROOPS, VALUES, Card, colour_of, value_of
+from engine.formations import WILD_VALUES, Formation, Strength, highest_total, strength
 
 _COLOUR_BITS: Final = (1 << 9) - 1
-_ALL_COLOURS: Final = tuple(range(len(COLOURS)))
-_VALUE_MASKS: Final = tuple(sum(1 << 9 * c + v - 1 for c in _ALL_COLOURS) for v in VALUES)
+_ANY_COLOUR: Final = (1 << len(COLOURS)) - 1
+_VALUE_MASKS: Final = tuple(sum(1 << 9 * c + v - 1 for c in range(len(COLOURS))) for v in VALUES)
 
 
 def _top_totals() -> tuple[tuple[int, ...], ...]:
@@ -55,37 +46,45 @@ def _top_totals() -> tuple[tuple[int, ...], ...]:
 _TOP_TOTALS: Final = _top_totals()
 
 
-@attrs.frozen
-class _Hopes:
-    """What a partial side can still become, each list strongest first."""
+# What a card adds to its side's profile (how many of each value, three bits a value, then one bit a wild card), and the
+# colours it allows the whole side to have. Neither depends on the order of the cards.
+_PROFILES: Final = (
+    *(1 << 3 * (value_of(card) - 1) for card in CLAN_CARDS),
+    *(1 << 27 + place for place in range(len(ELITE_TROOPS))),
+)
+_COLOURS_ALLOWED: Final = (
+    *(1 << colour_of(card) for card in CLAN_CARDS),
+    *(_ANY_COLOUR for _ in ELITE_TROOPS),
+)
+# By colours allowed: for each of them, where its nine bits begin in a mask of clan cards.
+_SHIFTS: Final = tuple(tuple(9 * c for c in range(len(COLOURS)) if allowed >> c & 1) for allowed in range(64))
 
-    colour_runs: tuple[tuple[Strength, int], ...]  # with the mask of the cards needed
+
+@attrs.frozen
+class _Shape:
+    """What a partial side can still become by its values, each list strongest first."""
+
+    colour_runs: tuple[tuple[Strength, int], ...]  # with the nine bits of the values needed, all of one colour
     alike: tuple[tuple[Strength, int], ...]  # with the mask of that value
-    colours: tuple[int, ...]
     runs: tuple[tuple[Strength, int], ...]  # with the nine bits of the values needed
     total: int  # of the cards that lie there
 
 
-@lru_cache(maxsize=1 << 14)  # every side of one or two clan cards fits; a miss costs some 20 microseconds
-def _hopes(side: tuple[Card, ...], missing: int) -> _Hopes:
-    values, wild = clan_values(side), wild_cards(side)
-    needs = len(side) + missing
-    colours = tuple({colour_of(card) for card in side if is_clan(card)}) or _ALL_COLOURS
-    colours = colours if one_colour(side) else ()
+@cache  # some hundreds at most
+def _shape(profile: int, needs: int) -> _Shape:
+    values = [value for value in VALUES for _ in range(profile >> 3 * (value - 1) & 7)]
+    wild = [card for place, card in enumerate(ELITE_TROOPS) if profile >> 27 + place & 1]
     runs = _runs(values, wild, needs)
     alike = [
         value
         for value in reversed(VALUES)
         if all(v == value for v in values) and all(value in WILD_VALUES[card] for card in wild)
     ]
-    return _Hopes(
-        colour_runs=tuple(
-            (strength(Formation.COLOUR_RUN, total), bits << 9 * colour) for total, bits in runs for colour in colours
-        ),
+    return _Shape(
+        colour_runs=tuple((strength(Formation.COLOUR_RUN, total), bits) for total, bits in runs),
         alike=tuple((strength(Formation.ALIKE, v * needs), _VALUE_MASKS[v - 1]) for v in alike),
-        colours=colours,
         runs=tuple((strength(Formation.RUN, total), bits) for total, bits in runs),
-        total=highest_total(side),
+        total=sum(values) + highest_total(wild),
     )
 
 
@@ -113,33 +112,38 @@ def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int,
         return False
     if blind:
         return strength(Formation.SUM, highest_total(side) + _top_total(unseen, missing)) > target
-    hopes = _hopes(side, missing)
-    for hoped, cards in hopes.colour_runs:
+    profile, colours = 0, _ANY_COLOUR
+    for card in side:
+        profile += _PROFILES[card]
+        colours &= _COLOURS_ALLOWED[card]
+    shape, shifts = _shape(profile, needs), _SHIFTS[colours]
+    for hoped, values in shape.colour_runs:
         if hoped <= target:
             return False  # and all that follows is weaker still
-        if cards & unseen == cards:
-            return True
-    for hoped, cards in hopes.alike:
+        for shift in shifts:
+            if unseen >> shift & values == values:
+                return True
+    for hoped, cards in shape.alike:
         if hoped <= target:
             return False
         if (cards & unseen).bit_count() >= missing:
             return True
-    for colour in hopes.colours:
-        top = _TOP_TOTALS[missing][unseen >> 9 * colour & _COLOUR_BITS]
-        if top >= 0 and strength(Formation.COLOUR, hopes.total + top) > target:
+    for shift in shifts:
+        top = _TOP_TOTALS[missing][unseen >> shift & _COLOUR_BITS]
+        if top >= 0 and strength(Formation.COLOUR, shape.total + top) > target:
             return True
-    if target >= _STRONGEST_RUN:
-        return False
+    if target >= _WEAKEST_COLOUR:
+        return False  # no run and no sum reaches a colour
     present = _values_in(unseen)
-    for hoped, values in hopes.runs:
+    for hoped, values in shape.runs:
         if hoped <= target:
             return False
         if values & present == values:
             return True
-    return strength(Formation.SUM, hopes.total + _top_total(unseen, missing)) > target
+    return strength(Formation.SUM, shape.total + _top_total(unseen, missing)) > target
 
 
-_STRONGEST_RUN: Final = strength(Formation.COLOUR, 0)  # no run, and no sum, reaches a colour
+_WEAKEST_COLOUR: Final = strength(Formation.COLOUR, 0)
 
 
 def _values_in(cards: int) -> int:

@@ -7,19 +7,10 @@ import attrs
 from engine.actions import Action, parse, quoted
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.errors import EngineError, IllegalAction, NotationError
+from engine.errors import EngineError, IllegalAction, NotationError, RecordError
 from engine.game import Game
 from engine.ruleset import RuleSet
 from engine.scoring import Ending, Outcome
-
-
-class RecordError(EngineError):
-    """A record that is not a round played by the rules."""
-
-    def __init__(self, problem: str, move: int | None = None):
-        where = "" if move is None else f"move {move + 1}: "
-        super().__init__(where + problem)
-        self.move = move  # index into the record's moves
 
 
 @attrs.frozen
@@ -67,6 +58,9 @@ def replay(record: GameRecord) -> Game:
     return game or _dealt(record)
 
 
+_FAULTS_OF_THE_MOVER = (Ending.ILLEGAL_MOVE, Ending.MALFORMED, Ending.TIMEOUT)
+
+
 def verify(record: GameRecord) -> None:
     """Raises RecordError, saying precisely where, unless the record is a whole round played by the rules.
 
@@ -82,8 +76,12 @@ def verify(record: GameRecord) -> None:
             )
         if said.winner not in SEATS:
             raise RecordError(f"the record says {said.ending.value}, but names no seat as the winner")
-        if said.ending is Ending.ILLEGAL_MOVE and said.winner == game.to_move:
-            raise RecordError(f"the record says illegal-move, but seat {said.winner}, who won, was the one to move")
+        if said.ending in _FAULTS_OF_THE_MOVER and said.winner == game.to_move:
+            raise RecordError(
+                f"the record says {said.ending.value}, but seat {said.winner}, who won, was the one to move"
+            )
+        if said.ending is Ending.FAILED_TO_START and record.moves:
+            raise RecordError(f"the record says failed-to-start, but has {len(record.moves)} moves")
         expected = Outcome.of(said.winner, said.ending, game.owners)
     elif game.outcome is None:
         raise RecordError(

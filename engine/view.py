@@ -37,6 +37,8 @@ class View:
     discard: tuple[Card, ...]
     your_tactics: tuple[Card, ...]
     their_tactics: tuple[Card, ...]
+    draws_left: int  # of a recruiter that is being played
+    returns_left: int
 
 
 def view(game: Game, seat: Seat) -> View:
@@ -64,6 +66,8 @@ def view(game: Game, seat: Seat) -> View:
         discard=tuple(game.discard),
         your_tactics=tuple(game.tactics_played[seat]),
         their_tactics=tuple(game.tactics_played[rival]),
+        draws_left=game.draws_left,
+        returns_left=game.returns_left,
     )
 
 

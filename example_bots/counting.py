@@ -13,7 +13,7 @@ Every move, with a clan card or a tactic card, is valued by the chances it leads
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from math import comb
 from typing import Final, NamedTuple
@@ -22,27 +22,32 @@ from engine.cards import CARD_BY_TEXT, CLAN_CARDS, JOKER, Card, colour_of, is_cl
 from engine.formations import WILD_VALUES, Formation, highest_total, side_strength, strength
 from example_bots.reading import Stone, after, cards, clan_mask, face_down, stones_of
 from protocol.bot import Request, run
+from protocol.messages import GameState
 
-import os
-# Found by trying. A card of the hand may be wanted on another stone; half of the deck comes to each player, but not
-# all of it in time; and a tactic card can wait for a better moment, as long as it stays in the hand.
-HELD: Final = float(os.environ.get("HELD", 0.7))
-DRAWN: Final = float(os.environ.get("DRAWN", 0.35))
-TACTIC_CARD: Final = float(os.environ.get("KEEP", 0.15))
-LIMIT = int(os.environ.get("LIMIT", 1))
-REC = float(os.environ.get("REC", 0.0))
-AHEAD = int(os.environ.get("AHEAD", 0))
+# Found by trying. A card of the hand may be wanted on another stone, and half of the deck comes to each player, but not
+# all of it in time.
+HELD: Final = 0.8
+DRAWN: Final = 0.45
+# What a tactic card in the hand is worth, where a won round is 1 and a lost one -1: it can wait for its best moment.
+TACTIC_CARD: Final = 0.1
 
 
 def choose(request: Request) -> str:
-    if request.phase == "claim":
-        return next(move for move in request.legal if move != "done")
-    if request.phase == "draw":
-        tactics = sum(not is_clan(card) for card in cards(request.state.hand))
-        if AHEAD and len(request.state.tactics_played.yours) > len(request.state.tactics_played.theirs): return "draw clan"
-        return "draw tactic" if tactics < LIMIT else "draw clan"
-    position = Position(request)
-    return max(request.legal, key=position.value_of_play if request.phase == "play" else position.value_of_return)
+    match request.phase:
+        case "claim":
+            return next(move for move in request.legal if move != "done")
+        case "play":
+            return max(request.legal, key=Position(request.state).value_of_play)
+        case "draw":
+            return "draw tactic" if wants_tactic_card(request.state) else "draw clan"
+        case "return":
+            return max(request.legal, key=Position(request.state).value_of_return)
+
+
+def wants_tactic_card(state: GameState) -> bool:
+    """One at a time, and only while I may play it: in the hand it takes the place of a clan card."""
+    may_play = len(state.tactics_played.yours) <= len(state.tactics_played.theirs)
+    return may_play and all(map(is_clan, cards(state.hand)))
 
 
 class Supply(NamedTuple):
@@ -57,12 +62,11 @@ class Hope(NamedTuple):
 
 
 class Position:
-    """A request, and what its moves are worth."""
+    """What a state's moves are worth: the chances they lead to, each weighted by how much its stone matters."""
 
-    def __init__(self, request: Request):
-        state = request.state
+    def __init__(self, state: GameState):
         self.stones = stones_of(state)
-        self.dead_joker = "joker" in state.tactics_played.yours  # nobody may play a second one
+        self.joker_is_dead = "joker" in state.tactics_played.yours  # nobody may play both
         hand = clan_mask(cards(state.hand))
         unseen = face_down(state) & ~hand
         from_deck, from_hand = DRAWN * state.decks.clan, HELD * state.opponent_hand.clan
@@ -76,14 +80,15 @@ class Position:
             return self.value(self.stones)
         stones = after(self.stones, move)
         played = CARD_BY_TEXT[move.split()[1]]
-        if move == "play recruiter": return self.value(stones) - TACTIC_CARD + REC
+        if move == "play recruiter":
+            return self.value(stones) - TACTIC_CARD + REC
         return self.value(stones, without=played) if is_clan(played) else self.value(stones) - TACTIC_CARD
 
     def value_of_return(self, move: str) -> float:
         card = CARD_BY_TEXT[move.split()[1]]
         if is_clan(card):
             return self.value(self.stones, without=card)
-        worthless = card == JOKER and self.dead_joker
+        worthless = card == JOKER and self.joker_is_dead
         return self.value(self.stones) - (0 if worthless else TACTIC_CARD)
 
     def value(self, stones: Sequence[Stone], without: Card | None = None) -> float:
@@ -120,10 +125,11 @@ def stone_chance(stone: Stone, me: Supply, them: Supply) -> float:
     if stone.owner is not None:
         return float(stone.owner == "you")
     theirs = outlook(stone.theirs, stone.needs, stone.blind, them)
-    mine_wins = at_least_me = at_least_them = 0.0
+    mine_wins = at_least_me = 0.0
     for reached, chance in outlook(stone.mine, stone.needs, stone.blind, me):
         to_beat_me = reached if stone.they_win_ties else reached + 1
-        at_least_them = max((c for s, c in theirs if s >= to_beat_me), default=0.0)
+        # Chances only rise on the way down, so the lowest strength that beats me has the chance of all that do.
+        at_least_them = next((c for s, c in reversed(theirs) if s >= to_beat_me), 0.0)
         mine_wins += (chance - at_least_me) * (1 - at_least_them)
         at_least_me = chance
     return mine_wins
@@ -180,16 +186,16 @@ def _hopes(side: tuple[Card, ...], needs: int) -> Iterator[Hope]:
             if set(values) <= {value}:
                 yield Hope(strength(Formation.ALIKE, needs * value), ((missing, _cards(None, value, value)),))
         for low in range(1, 11 - needs):
-            run = range(low, low + needs)
-            gaps = set(run) - set(values)
+            span = range(low, low + needs)
+            gaps = set(span) - set(values)
             if len(gaps) == missing:
-                yield Hope(strength(Formation.RUN, sum(run)), tuple((1, _cards(None, v, v)) for v in gaps))
+                yield Hope(strength(Formation.RUN, sum(span)), tuple((1, _cards(None, v, v)) for v in gaps))
                 for colour in colours:
                     needed = tuple((1, _cards(colour, v, v)) for v in gaps)
-                    yield Hope(strength(Formation.COLOUR_RUN, sum(run)), needed)
+                    yield Hope(strength(Formation.COLOUR_RUN, sum(span)), needed)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _cards(colour: int | None, low: int, high: int) -> int:
     """The cards of a colour, or of all colours, with a value from `low` to `high`."""
     return clan_mask(c for c in CLAN_CARDS if colour in (None, colour_of(c)) and low <= value_of(c) <= high)

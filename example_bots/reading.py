@@ -15,7 +15,7 @@ from protocol.messages import GameState, Side
 _ABOVE_ALL_STRENGTHS = strength(Formation.COLOUR_RUN, 64)
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)  # bots remember what they found out about a stone
 class Stone:
     mine: tuple[Card, ...]  # sorted, so that the same side is the same tuple
     theirs: tuple[Card, ...]

@@ -88,6 +88,11 @@ class TacticsPlayed(Struct, frozen=True):
     theirs: tuple[str, ...]
 
 
+class Recruiter(Struct, frozen=True):
+    draws_left: Count
+    returns_left: Count
+
+
 class GameState(Struct, frozen=True):
     hand: tuple[str, ...]
     stones: tuple[StoneState, ...]
@@ -95,6 +100,7 @@ class GameState(Struct, frozen=True):
     opponent_hand: CardCounts
     discard: tuple[str, ...]
     tactics_played: TacticsPlayed
+    recruiter: Recruiter | None  # while one is being played
     points: Points
 
 

@@ -14,10 +14,12 @@
     tactic-deck spy          likewise
     idle 1                   turns without any effect just before this one
 
+or, alone, `dealt r1 g1 r2`: a round of base just dealt, from a deck with these cards on top.
+
 Cards that are not named are dealt to nobody: the clan deck holds all that are left unless `deck` is given.
 """
 
-from engine.actions import Action, parse
+from engine.actions import parse
 from engine.cards import (
     CLAN_CARDS,
     MUD_FIGHT,
@@ -26,9 +28,10 @@ from engine.cards import (
     Card,
     Seat,
     Stone,
+    cards_from_texts,
     is_clan,
 )
-from engine.deal import cards_from_texts
+from engine.deal import Deal
 from engine.game import Game
 from engine.phase import Phase
 from engine.ruleset import RuleSet
@@ -39,6 +42,8 @@ _SEAT_OF = {"you": SEATS[0], "yours": SEATS[0], "theirs": SEATS[1], "opponent": 
 
 def position(text: str) -> Game:
     lines = [line.split() for line in text.splitlines() if line.strip()]
+    if lines and lines[0][0] == "dealt":
+        return _dealt(lines[0][1:])
     named = {words[0]: words[1:] for words in lines if words[0] != "stone"}
     rules = RuleSet.named(named.pop("rules", ["base"])[0])
     phase = Phase(named.pop("phase", ["play"])[0])
@@ -46,13 +51,13 @@ def position(text: str) -> Game:
     for words in lines:
         if words[0] == "stone":
             _set_stone(game, Stone(int(words[1]) - 1), words[2:])
-    game.hands = [sorted(_cards(named.pop("hand", []))), sorted(_cards(named.pop("their-hand", [])))]
-    game.discard = _cards(named.pop("discard", [])) + _cards(named.pop("face-up", []))
+    game.hands = [sorted(cards(named.pop("hand", []))), sorted(cards(named.pop("their-hand", [])))]
+    game.discard = cards(named.pop("discard", [])) + cards(named.pop("face-up", []))
     mine, theirs = _halves(named.pop("played", ["|"]))
-    game.tactics_played = [_cards(mine), _cards(theirs)]
+    game.tactics_played = [cards(mine), cards(theirs)]
     game.idle_turns = int(named.pop("idle", ["0"])[0])
     if "face-down" in named:
-        down = _cards(named.pop("face-down"))
+        down = cards(named.pop("face-down"))
         game.discard += [card for card in CLAN_CARDS if card not in down and not _lies(game, card)]
     for card in CLAN_CARDS:
         if _lies(game, card):
@@ -63,6 +68,13 @@ def position(text: str) -> Game:
     if phase is Phase.CLAIM:
         game._enter_claims()
     return game
+
+
+def _dealt(top: list[str]) -> Game:
+    """A round of `base` just dealt, from a deck with these cards on top."""
+    first = cards_from_texts(top)
+    deal = Deal((*first, *(card for card in CLAN_CARDS if card not in first)), ())
+    return Game.new(RuleSet.named("base"), deal, SEATS[0])
 
 
 def do(game: Game, *texts: str) -> Game:
@@ -80,11 +92,7 @@ def outcome(game: Game) -> Outcome:
     return game.outcome
 
 
-def action_texts(actions: list[Action], start: str) -> list[str]:
-    return [action.text for action in actions if action.text.startswith(start)]
-
-
-def _cards(words: list[str]) -> list[Card]:
+def cards(words: list[str]) -> list[Card]:
     return list(cards_from_texts(words))
 
 
@@ -95,7 +103,7 @@ def _halves(words: list[str]) -> tuple[list[str], list[str]]:
 
 def _set_stone(game: Game, stone: Stone, words: list[str]) -> None:
     tags = dict(word.split(":") for word in words if ":" in word and not word.startswith("mode:"))
-    modes = _cards([word.removeprefix("mode:") for word in words if word.startswith("mode:")])
+    modes = cards([word.removeprefix("mode:") for word in words if word.startswith("mode:")])
     mine, theirs = _halves([word for word in words if ":" not in word])
     game.modes[stone] = tuple(modes)
     game.needs[stone] = 4 if MUD_FIGHT in modes else 3
@@ -103,7 +111,7 @@ def _set_stone(game: Game, stone: Stone, words: list[str]) -> None:
     if tags.get("first") == "theirs":
         order.reverse()
     for seat, side in order:
-        for card in _cards(side):
+        for card in cards(side):
             game._add(seat, card, stone)
     if "owner" in tags:
         game.owners[stone] = _SEAT_OF[tags["owner"]]
@@ -121,7 +129,7 @@ def _set_decks(game: Game, clan: list[str] | None, tactic: list[str] | None) -> 
     if clan is None:
         game.clan_deck = [card for card in CLAN_CARDS if card not in held and not _lies(game, card)]
     else:
-        game.clan_deck = _cards(clan)[::-1]
+        game.clan_deck = cards(clan)[::-1]
     if tactic is None:
         left = list(TACTIC_DECK) if game.rules.tactics else []
         placed = [c for sides in game.sides for side in sides for c in side if not is_clan(c)]
@@ -131,4 +139,4 @@ def _set_decks(game: Game, clan: list[str] | None, tactic: list[str] | None) -> 
                 left.remove(card)
         game.tactic_deck = left
     else:
-        game.tactic_deck = _cards(tactic)[::-1]
+        game.tactic_deck = cards(tactic)[::-1]

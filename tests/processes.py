@@ -1,6 +1,5 @@
 """What tests about real processes need: commands for bots, and a look at what is left behind."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -15,14 +14,6 @@ def bad_bot(way: str) -> BotSpec:
 
 def bad_command(way: str) -> str:
     return f"{sys.executable} {BAD_BOTS} {way}"
-
-
-def open_descriptors() -> set[str]:
-    return {
-        os.readlink(f"/proc/self/fd/{fd}")
-        for fd in os.listdir("/proc/self/fd")
-        if os.path.islink(f"/proc/self/fd/{fd}")
-    }
 
 
 def is_running(pid: int) -> bool:

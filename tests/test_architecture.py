@@ -58,7 +58,7 @@ def test_packages_import_only_what_they_may(package: str) -> None:
 
 def test_the_engine_has_no_clock_no_files_and_no_global_randomness() -> None:
     for path in modules("engine"):
-        assert not imports(path) & NOT_IN_ENGINE, path
+        assert not {name.partition(".")[0] for name in imports(path)} & NOT_IN_ENGINE, path
         calls = [
             n.func.id
             for n in ast.walk(ast.parse(path.read_text()))

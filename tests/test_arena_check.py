@@ -19,7 +19,7 @@ from arena.probe import CommandDoor, Limits, ListeningDoor
 from arena.starters import STARTERS
 from tests.processes import bad_bot, bad_command
 
-QUICK = Limits(start_ms=1500, move_ms=400, leave_ms=1000)
+QUICK = Limits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
 
 
 async def examined(spec: BotSpec, limits: Limits = QUICK, rounds: int = 6) -> dict[str, Finding]:
@@ -51,9 +51,9 @@ async def test_a_good_bot_passes_every_check() -> None:
         ("old-protocol", "hello", "protocol 2 is not spoken here; it is 1 (wrong-protocol)"),
         ("crash", "right-id", "the bot ended (exit status 3); on stderr it wrote:\nI am leaving"),
         ("exit-0", "right-id", "the bot ended (exit status 0)"),
-        ("hang", "right-id", "nothing arrived within 5 seconds"),
+        ("hang", "right-id", "nothing arrived within 1.5 seconds"),
         ("garbage", "right-id", "the line is not UTF-8: invalid start byte at byte 0 (bad-utf8)"),
-        ("half-line", "right-id", "nothing arrived within 5 seconds"),
+        ("half-line", "right-id", "nothing arrived within 1.5 seconds"),
         ("illegal", "right-id", "an illegal move: "),
         ("no-action", "right-id", "an illegal move: 'resign' is no action"),
         ("wrong-type", "right-id", "Expected `int`, got `str` - at `$.id`; 'action' looks like"),
@@ -65,8 +65,8 @@ async def test_a_good_bot_passes_every_check() -> None:
         ("close-input", "right-id", "the bot closed its output but still runs"),
         ("strict", "unknown-types", "the bot ended (exit status 1); on stderr it wrote:\nunknown type weather"),
         ("leak", "memory", "the bot keeps growing: "),
-        ("stays", "bye", "still there 1000 ms after the server said bye; a bot has to end by itself then"),
-        ("stays", "end-of-input", "still there 1000 ms after its input ended"),
+        ("stays", "bye", "still there 800 ms after the server said bye; a bot has to end by itself then"),
+        ("stays", "end-of-input", "still there 800 ms after its input ended"),
         ("late", "speed-worst", " of 400 ms, over "),
     ],
 )
@@ -128,7 +128,7 @@ def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:
     found = json.loads(result.output)
     assert (found["passed"], result.exit_code) == (False, 1)
     assert [check["code"] for check in found["checks"] if check["verdict"] == "failed"] == failed_codes(report)
-    assert "\\xff\\xfe\\x00 garbage" in found["checks"][2]["lines"][-1]
+    assert "\\xff\\xfe\x00 garbage" in found["checks"][2]["lines"][-1]
 
 
 def failed_codes(report: Path) -> list[str]:

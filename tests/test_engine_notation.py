@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from engine.actions import every_action, parse
-from engine.deal import cards_from_texts
+from engine.cards import cards_from_texts
 from engine.errors import NotationError
 from engine.ruleset import RuleSet
 

@@ -44,6 +44,7 @@ def test_cards_are_conserved_and_rounds_end_within_the_bound(rules: RuleSet, see
     assert game is not None
     assert all_cards(game) == whole
     assert decisions <= MOST_DECISIONS
+    assert all(why_not(game, action) == "not now: the round is over" for action in every_action())
 
 
 @given(rule_sets, seeds)

@@ -3,10 +3,10 @@
 import attrs
 import pytest
 
-from engine.cards import SEATS, Card, Seat
-from engine.deal import Deal, cards_from_texts, round_seed
-from engine.errors import DealError
-from engine.record import GameRecord, RecordError, replay, steps, verify
+from engine.cards import SEATS, Card, Seat, cards_from_texts
+from engine.deal import Deal, round_seed
+from engine.errors import DealError, RecordError
+from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS
 from engine.scoring import Ending, Outcome
 from tests.walks import played
@@ -90,7 +90,7 @@ def test_verify_says_which_move_is_illegal_and_why() -> None:
     sound = record()
     seat = sound.moves[0][0]
     assert problem(changed(sound, 0, seat, "claim 1")).startswith(
-        f"move 1: seat {seat}, 'claim 1': not now: no stone can be proven"
+        f"move 1: seat {seat}, 'claim 1': not now: stones are claimed after playing"
     )
 
 
@@ -146,14 +146,23 @@ def test_verify_says_what_the_result_should_have_been() -> None:
 def test_a_round_lost_by_a_fault_is_verified_up_to_where_it_stopped() -> None:
     sound = record()
     moves = sound.moves[: len(sound.moves) // 2]
-    owners = replay(attrs.evolve(sound, moves=moves)).owners
-    lost = attrs.evolve(sound, moves=moves, outcome=Outcome.of(SEATS[1], Ending.TIMEOUT, owners))
+    game = replay(attrs.evolve(sound, moves=moves))
+    lost = attrs.evolve(sound, moves=moves, outcome=Outcome.of(SEATS[1 - game.to_move], Ending.TIMEOUT, game.owners))
     verify(lost)
     assert lost.outcome is not None
     assert problem(attrs.evolve(lost, outcome=attrs.evolve(lost.outcome, winner=None, points=(0, 0)))) == (
         "the record says timeout, but names no seat as the winner"
     )
     assert "but the moves end the round by" in problem(attrs.evolve(sound, outcome=lost.outcome))
+
+
+def test_a_bot_that_failed_to_start_made_no_moves() -> None:
+    sound = record()
+    lost = Outcome.of(SEATS[1], Ending.FAILED_TO_START, [None] * 9)
+    verify(attrs.evolve(sound, moves=(), outcome=lost))
+    assert problem(attrs.evolve(sound, moves=sound.moves[:3], outcome=lost)) == (
+        "the record says failed-to-start, but has 3 moves"
+    )
 
 
 def test_an_illegal_move_cannot_be_won_by_who_made_it() -> None:

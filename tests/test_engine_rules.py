@@ -11,7 +11,7 @@ from engine.game import Game
 from engine.phase import Phase
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, Score
-from tests.positions import _cards, do, legal, outcome, position
+from tests.positions import cards, do, legal, outcome, position
 
 
 def refused(game: Game, text: str) -> str:
@@ -74,11 +74,11 @@ def test_claims_come_after_playing_and_before_drawing() -> None:
     game = position("hand r3 g1\nstone 1 r1 r2 | g2 g4 b9\nstone 2 p1 p2 p3 | o1 o2 y9\ndeck b1 b2")
     do(game, "play r3 1")
     assert game.phase is Phase.CLAIM
-    assert game.hands[0] == _cards(["g1"])  # not drawn yet
+    assert game.hands[0] == cards(["g1"])  # not drawn yet
     assert legal(game) == ["claim 1", "claim 2", "done"]
     do(game, "claim 2", "done")
     assert game.to_move == 1
-    assert game.hands[0] == _cards(["g1", "b1"])
+    assert game.hands[0] == cards(["g1", "b1"])
 
 
 def test_with_claims_at_the_start_a_stone_waits_for_the_next_turn() -> None:
@@ -90,7 +90,7 @@ def test_with_claims_at_the_start_a_stone_waits_for_the_next_turn() -> None:
     do(game, "claim 1")
     assert game.phase is Phase.PLAY  # nothing else is provable, so the claims are over
     assert refused(game, "claim 1") == (
-        "not now: no stone can be proven, so there is nothing to claim; "
+        "not now: stones are claimed at the start of a turn, and only where one can be proven; "
         "it is time to play a card, or to pass where no clan card can be placed"
     )
 
@@ -110,11 +110,14 @@ def test_the_claim_phase_exists_also_after_a_pass() -> None:
         ("mud-fight", "play mud-fight 2"),
         ("strategist", "play strategist p1 3 discard"),
         ("traitor", "play traitor g2 2 4"),
+        ("recruiter", "play recruiter, draw clan, draw clan, draw clan, return b1, return b2"),
     ],
 )
 def test_the_claim_phase_exists_also_after_a_ruse_or_a_combat_mode(hand: str, move: str) -> None:
-    game = position(f"rules tactics\nhand {hand} b1\nstone 1 r1 r2 r3 | g1 g4 b9\nstone 2 | g2\nstone 3 p1 |")
-    do(game, move)
+    game = position(
+        f"rules tactics\nhand {hand} b1\nstone 1 r1 r2 r3 | g1 g4 b9\nstone 2 | g2\nstone 3 p1 |\ndeck b2 b3 b4 b5"
+    )
+    do(game, *move.split(", "))
     assert legal(game) == ["claim 1", "done"]
 
 
@@ -146,12 +149,12 @@ def test_without_a_provable_stone_there_is_no_claim_phase() -> None:
     ],
 )
 def test_a_side_is_the_formation_that_all_its_cards_make(side: str, formation: Formation, total: int) -> None:
-    assert formation_and_total(side_strength(_cards(side.split()), blind=False)) == (formation, total)
+    assert formation_and_total(side_strength(cards(side.split()), blind=False)) == (formation, total)
 
 
 def test_stronger_kinds_beat_weaker_ones_whatever_their_totals() -> None:
     sides = ["r1 r2 r3", "r1 g1 b1", "r1 r2 r4", "r1 g2 b3", "r9 g9 b8"]
-    strengths = [side_strength(_cards(side.split()), blind=False) for side in sides]
+    strengths = [side_strength(cards(side.split()), blind=False) for side in sides]
     assert strengths == sorted(strengths, reverse=True)
     assert len(set(strengths)) == 5
 
@@ -380,7 +383,7 @@ def test_a_full_board_leaves_pass_and_what_the_tactic_cards_can_do() -> None:
 
 def test_without_tactic_cards_the_draw_happens_by_itself() -> None:
     game = do(position("hand r5\ndeck b1 b2"), "play r5 1")
-    assert game.hands[0] == _cards(["b1"])
+    assert game.hands[0] == cards(["b1"])
     assert game.to_move == 1
 
 
@@ -389,13 +392,13 @@ def test_with_both_decks_the_player_names_one_and_may_not_decline() -> None:
     assert legal(game) == ["draw clan", "draw tactic"]
     assert refused(game, "play r6 1") == "not now: it is time to draw, with 'draw clan' or 'draw tactic'"
     do(game, "draw tactic")
-    assert game.hands[0] == _cards(["r6", "spy"])
+    assert game.hands[0] == cards(["r6", "spy"])
 
 
 @pytest.mark.parametrize(("decks", "drawn"), [("deck b1\ntactic-deck", "b1"), ("deck\ntactic-deck spy", "spy")])
 def test_with_one_deck_left_the_draw_happens_by_itself(decks: str, drawn: str) -> None:
     game = do(position(f"rules tactics\nhand r5 r6\n{decks}"), "play r5 1")
-    assert game.hands[0] == _cards(["r6", drawn])
+    assert game.hands[0] == cards(["r6", drawn])
     assert game.to_move == 1
 
 
@@ -406,9 +409,19 @@ def test_a_full_hand_draws_nothing() -> None:
     assert len(game.clan_deck) == 1
 
 
+def test_with_tactic_cards_the_limit_of_the_hand_is_seven() -> None:
+    below = position("rules tactics\nhand r1 r2 r3 r4 r5 r6 r7\ndeck b1 b2\ntactic-deck")
+    do(below, "play r1 1")
+    assert len(below.hands[0]) == 7
+    full = "\n".join(f"stone {n} r{n} o{n} y{n} |" for n in range(1, 10))
+    at_limit = position(f"rules tactics\nhand g1 g2 g3 g4 g5 g6 g7\n{full}\ndeck b1\ntactic-deck")
+    do(at_limit, "pass")
+    assert len(at_limit.hands[0]) == 7
+
+
 def test_one_card_is_drawn_however_many_are_missing() -> None:
     game = do(position("hand r5\ndeck b1 b2 b3"), "play r5 1")
-    assert game.hands[0] == _cards(["b1"])
+    assert game.hands[0] == cards(["b1"])
 
 
 # 15. Blocked
@@ -448,6 +461,29 @@ def test_a_draw_keeps_a_round_from_being_blocked() -> None:
     do(game, "pass")
     assert game.outcome is None
     assert game.idle_turns == 0
+
+
+@pytest.mark.parametrize(
+    ("hand", "move"),
+    [
+        ("r9", "play r9 3"),
+        ("spy", "play spy 3"),
+        ("mud-fight", "play mud-fight 3"),
+        ("strategist", "play strategist r1 1 2"),
+        ("banshee", "play banshee g1 1"),
+        ("traitor", "play traitor g1 1 2"),
+    ],
+)
+def test_any_card_played_keeps_a_round_from_being_blocked(hand: str, move: str) -> None:
+    game = position(f"rules tactics\nhand {hand}\nstone 1 r1 | g1\ndeck\ntactic-deck\nidle 1")
+    do(game, move)
+    assert (game.outcome, game.idle_turns, game.to_move) == (None, 0, 1)
+
+
+def test_a_draw_that_was_named_keeps_a_round_from_being_blocked_too() -> None:
+    game = position("rules tactics\nhand\ndeck r1\ntactic-deck spy\nidle 1")
+    do(game, "pass", "draw tactic")
+    assert (game.outcome, game.idle_turns) == (None, 0)
 
 
 def test_with_claims_at_the_start_an_idle_turn_is_counted_the_same() -> None:

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz check bench format playthroughs clean help
+.PHONY: demo test fuzz check bench format playthroughs spec strength clean help
 
 demo: $(READY)  ## the main job, small: a round of random against random, printed
 	@$(BIN)/arena demo
@@ -13,7 +13,7 @@ test: $(READY)  ## all tests
 	@$(BIN)/pytest -q -n auto
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes
-	@$(BIN)/pytest -q --hypothesis-profile=fuzz -m fuzz
+	@$(BIN)/pytest -q -n auto --hypothesis-profile=fuzz -m fuzz
 
 check: $(READY)  ## lint, format and types
 	@$(BIN)/ruff check .
@@ -29,6 +29,12 @@ format: $(READY)  ## mend lint and format
 
 playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
 	@$(BIN)/python -m tests.playthrough
+
+strength: $(READY)  ## how the example bots fare against each other (some minutes)
+	@$(BIN)/python -m tests.strength
+
+spec: $(READY)  ## write the generated parts of SPEC.md anew
+	@$(BIN)/python -m tests.spec
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,3 +1,3 @@
-from arena.cli import main
+from arena.cli import entry
 
-main()
+entry()

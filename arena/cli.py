@@ -23,9 +23,29 @@ def main() -> None:
     """
 
 
+def entry() -> None:
+    """What the `arena` script runs: like `main`, with our own words for a full disk or a closed pipe."""
+    try:
+        main()
+    except BrokenPipeError:
+        sys.exit(1)  # whoever read our output has had enough
+    except OSError as error:
+        sys.exit(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""))
+
+
+def _any_text(_context: click.Context, parameter: click.Parameter, value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("it is not UTF-8", param=parameter) from None
+    return value
+
+
 @main.command()
 @click.option("--rules", default="base", show_default=True, help=_RULES_HELP)
-@click.option("--seed", default="1", show_default=True, help="Any text; the same seed gives the same round.")
+@click.option(
+    "--seed", default="1", show_default=True, callback=_any_text, help="Any text; the same seed gives the same round."
+)
 def demo(rules: str, seed: str) -> None:
     """A round of random against random, printed.
 

@@ -19,7 +19,7 @@ from math import comb
 from typing import Final, NamedTuple
 
 from engine.cards import CARD_BY_TEXT, CLAN_CARDS, JOKER, Card, colour_of, is_clan, value_of
-from engine.formations import WILD_VALUES, Formation, highest_total, side_strength, strength
+from engine.formations import WILD_VALUES, Formation, highest_total, one_colour, side_strength, strength
 from example_bots.reading import Stone, after, cards, clan_mask, face_down, stones_of
 from protocol.bot import Request, run
 from protocol.messages import GameState
@@ -76,20 +76,17 @@ class Position:
         self.weights = weights([stone_chance(stone, self.me, self.them) for stone in self.stones])
 
     def value_of_play(self, move: str) -> float:
-        if move == "pass":
+        if move in ("pass", "play recruiter"):
+            # The better hand makes up for the recruiter: it is played when no card can be placed to advantage.
             return self.value(self.stones)
-        stones = after(self.stones, move)
-        played = CARD_BY_TEXT[move.split()[1]]
-        if move == "play recruiter":
-            return self.value(stones) - TACTIC_CARD + REC
+        stones, played = after(self.stones, move), CARD_BY_TEXT[move.split()[1]]
         return self.value(stones, without=played) if is_clan(played) else self.value(stones) - TACTIC_CARD
 
     def value_of_return(self, move: str) -> float:
         card = CARD_BY_TEXT[move.split()[1]]
         if is_clan(card):
             return self.value(self.stones, without=card)
-        worthless = card == JOKER and self.joker_is_dead
-        return self.value(self.stones) - (0 if worthless else TACTIC_CARD)
+        return self.value(self.stones) - (0 if card == JOKER and self.joker_is_dead else TACTIC_CARD)
 
     def value(self, stones: Sequence[Stone], without: Card | None = None) -> float:
         me = self.me if without is None else self.me._replace(held=self.me.held & ~(1 << without))
@@ -177,7 +174,7 @@ def _hopes(side: tuple[Card, ...], needs: int) -> Iterator[Hope]:
     yield from _sums(side, needs)
     missing, total = needs - len(side), highest_total(side)
     colours = {colour_of(card) for card in side if is_clan(card)} or set(range(6))
-    if len(colours) > 1 and any(map(is_clan, side)):
+    if not one_colour(side):
         colours = set()
     for colour, value in product(colours, range(1, 10)):
         yield Hope(strength(Formation.COLOUR, total + missing * value), ((missing, _cards(colour, value, 9)),))

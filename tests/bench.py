@@ -1,5 +1,6 @@
 """`make bench`: how fast, each figure next to a baseline of the same run, because machines differ and are noisy."""
 
+import json
 import random
 import statistics
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from arena.referee import Referee
 from engine import game as game_module
 from engine import proof as proof_module
 from engine.cards import CLAN_CARDS, SEATS, Card
@@ -19,6 +21,7 @@ from engine.formations import Strength, side_strength
 from engine.game import Game
 from engine.proof import can_still_beat
 from engine.ruleset import PRESETS, RuleSet
+from protocol.messages import Clock, decode_from_bot, encode
 
 SECONDS = 2.0  # for each figure
 
@@ -117,6 +120,34 @@ def percentile(ordered: list[float], percent: int) -> float:
     return ordered[len(ordered) * percent // 100]
 
 
+def requests(rules: RuleSet) -> Iterator[tuple[float, bytes]]:
+    """Every request of fifty random rounds, and the microseconds from the game to its bytes."""
+    for number in range(50):
+        rng = random.Random(number)
+        referee = Referee(rules, Deal.from_seed(str(number), rules.tactics), SEATS[0])
+        while ask := referee.ask():
+            start = time.perf_counter_ns()
+            line = encode(referee.request(ask, 17, (5, 2), Clock(1000, None)))
+            yield (time.perf_counter_ns() - start) / 1000, line
+            referee.answer(ask.legal[int(rng.random() * len(ask.legal))].text, 5)
+
+
+def wire() -> Iterator[list[str]]:
+    action = b'{"type":"action","id":17,"move":"play r5 1"}'
+    decoded = 1e6 / per_second(lambda _: decode_from_bot(action), SECONDS / 4)
+    for name in ("base", "tactics"):
+        asked = list(requests(PRESETS[name]))
+        sizes = sorted(len(line) for _, line in asked)
+        took = statistics.median(took for took, _ in asked)
+        plain = [json.loads(line) for _, line in asked]
+        start = time.perf_counter()
+        for message in plain:
+            json.dumps(message)
+        baseline = (time.perf_counter() - start) / len(plain) * 1e6
+        numbers = [f"{took:.1f}", f"{baseline:.1f}", f"{took / baseline:.2f}", f"{decoded:.2f}"]
+        yield [name, *numbers, f"{statistics.median(sizes):.0f}", str(sizes[-1])]
+
+
 def import_milliseconds(module: str) -> float:
     """The best of five, without the start of Python itself."""
     code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
@@ -132,6 +163,9 @@ def main() -> None:
     )
     head = ["against", "proofs", "median", "p99", "worst", "baseline median", "times faster"]
     print(tabulate(list(proofs()), head, disable_numparse=True))
+    print("\nThe wire (microseconds and bytes; a request is timed from the game to its line, view included)")
+    head = ["rules", "encode request", "json.dumps alone", "ratio", "decode action", "median bytes", "largest"]
+    print(tabulate(list(wire()), head, disable_numparse=True))
     print("\nImport (milliseconds)")
     rows = [[name, f"{import_milliseconds(name):.0f}"] for name in ("attrs", "engine")]
     print(tabulate(rows, ["module", "ms"], disable_numparse=True))

@@ -1,5 +1,9 @@
 """The printed round, and the command that prints it."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 from click.testing import CliRunner
 
 from arena.board import render_board
@@ -7,6 +11,8 @@ from arena.cli import main
 from arena.demo import random_round
 from engine.ruleset import PRESETS
 from tests.positions import position
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_same_seed_prints_the_same_round() -> None:
@@ -45,6 +51,17 @@ def test_the_board_shows_sides_stones_owners_modes_and_hands() -> None:
         "ann: r9",
         "discard: banshee",
     ]
+
+
+def arena(*arguments: str | bytes, stdout: str) -> str:
+    with open(stdout, "wb") as out:
+        command = [sys.executable, "-m", "arena", *arguments]
+        return subprocess.run(command, stdout=out, stderr=subprocess.PIPE, cwd=ROOT).stderr.decode()
+
+
+def test_a_full_disk_and_a_seed_that_is_no_text_get_one_clear_line() -> None:
+    assert arena("demo", stdout="/dev/full") == "arena: No space left on device\n"
+    assert arena("demo", "--seed", b"\xff", stdout="/dev/null").endswith("'--seed': it is not UTF-8\n")
 
 
 def test_an_unknown_rule_set_is_refused_with_those_there_are() -> None:

@@ -44,6 +44,7 @@ STATE = GameState(
     discard=("banshee",),
     tactics_played=TacticsPlayed(("joker",), ("banshee",)),
     points=Points(5, 2),
+    recruiter=None,
 )
 
 

@@ -1,15 +1,26 @@
 """What a bot is to the arena: a name and a command; and the bots that come along."""
 
+import enum
 import shlex
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
+
+from arena.clock import Limits
 
 
 class BotError(Exception):
     """What somebody wrote is no bot that can be started."""
+
+
+class Restart(enum.Enum):
+    """When a bot is started anew even though it did nothing wrong."""
+
+    NEVER = "never"
+    MATCH = "match"
+    ROUND = "round"
 
 
 @attrs.frozen
@@ -18,6 +29,28 @@ class BotSpec:
     command: tuple[str, ...]
     cwd: Path | None = None
     env: tuple[tuple[str, str], ...] = ()  # added to our own environment
+    limits: Limits = attrs.field(factory=Limits)
+    restart: Restart = Restart.NEVER
+    memory: int | None = None  # bytes
+    cpu_seconds: int | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """As the journal keeps it."""
+        own = self.command[: len(_PYTHON)] == _PYTHON
+        return {
+            "name": self.name,
+            "cmd": ["python", *self.command[1:]] if own else list(self.command),
+            "dir": str(self.cwd) if self.cwd else None,
+            "env": dict(self.env),
+            "clock": attrs.asdict(self.limits),
+            "restart": self.restart.value,
+            "memory": self.memory,
+            "cpu": self.cpu_seconds,
+        }
+
+
+# The command of a bot that comes along begins so; which Python it is does not matter for the tournament.
+_PYTHON: Final = (sys.executable, "-m")
 
 
 @attrs.frozen
@@ -26,7 +59,7 @@ class OwnBot:
     summary: str
 
     def spec(self, name: str) -> BotSpec:
-        return BotSpec(name, (sys.executable, "-m", self.module))
+        return BotSpec(name, (*_PYTHON, self.module))
 
 
 OWN_BOTS: Final = {

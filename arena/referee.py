@@ -33,6 +33,7 @@ class Fault:
     seat: Seat
     ending: Ending
     detail: str
+    code: str | None = None  # of the protocol error, if it was one
 
 
 @attrs.frozen
@@ -87,8 +88,8 @@ class Referee:
         if note is not None:
             self.notes[len(self.moves) - 1] = note
 
-    def forfeit(self, seat: Seat, ending: Ending, detail: str) -> None:
-        self.fault = Fault(seat, ending, detail)
+    def forfeit(self, seat: Seat, ending: Ending, detail: str, code: str | None = None) -> None:
+        self.fault = Fault(seat, ending, detail, code)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
     def _apply(self, action: Action, ms: int | None) -> None:

@@ -6,10 +6,11 @@ cancellation), the group gets the end of its input and a moment to leave, then S
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import attrs
@@ -57,12 +58,12 @@ class BotProcess:
 
 
 @contextlib.asynccontextmanager
-async def spawn(spec: BotSpec) -> AsyncIterator[BotProcess]:
-    """Raises SpawnError if there is no such program."""
+async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = None) -> AsyncIterator[BotProcess]:
+    """Raises SpawnError if there is no such program. `keep_stderr` gets all that the bot writes there."""
     process, errors = _start(spec)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_read_stderr, process, errors)
+            nursery.start_soon(_read_stderr, process, errors, keep_stderr)
             try:
                 yield process
             finally:
@@ -95,10 +96,20 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     finally:
         for descriptor in (their_in, their_out, their_err):
             os.close(descriptor)
+    _limit(popen.pid, spec)
     return BotProcess(PipeStream(reader, writer), popen, os.pidfd_open(popen.pid)), errors
 
 
-async def _read_stderr(process: BotProcess, descriptor: int) -> None:
+def _limit(pid: int, spec: BotSpec) -> None:
+    """Set from outside, after the start: code that runs between fork and exec makes a start several times slower."""
+    with contextlib.suppress(ProcessLookupError):  # gone already: its link will tell
+        if spec.memory is not None:
+            resource.prlimit(pid, resource.RLIMIT_AS, (spec.memory, spec.memory))
+        if spec.cpu_seconds is not None:
+            resource.prlimit(pid, resource.RLIMIT_CPU, (spec.cpu_seconds, spec.cpu_seconds + 1))
+
+
+async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> None:
     os.set_blocking(descriptor, False)
     while True:
         await trio.lowlevel.wait_readable(descriptor)
@@ -109,6 +120,8 @@ async def _read_stderr(process: BotProcess, descriptor: int) -> None:
         if not data:
             return
         process.keep_stderr(data)
+        if keep:
+            keep(data)
 
 
 async def _end(process: BotProcess) -> None:

@@ -74,7 +74,8 @@ def verify(record: GameRecord) -> None:
             raise RecordError(
                 f"the record says {said.ending.value}, but the moves end the round by {game.outcome.ending.value}"
             )
-        if said.winner not in SEATS:
+        nobody_started = said.winner is None and said.ending is Ending.FAILED_TO_START
+        if said.winner not in SEATS and not nobody_started:
             raise RecordError(f"the record says {said.ending.value}, but names no seat as the winner")
         if said.ending in _FAULTS_OF_THE_MOVER and said.winner == game.to_move:
             raise RecordError(

@@ -25,6 +25,15 @@ _END = r"$(?!\n)"  # Python's $ alone also matches before a last newline
 Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*{_END}")]
 
 
+def is_name(text: object) -> bool:
+    """Whether a bot may be called so."""
+    try:
+        msgspec.convert(text, Name)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 class _Message(Struct, frozen=True, tag_field="type"):
     """What crosses the wire; its `type` is the tag of the class."""
 

@@ -62,9 +62,10 @@ def pair_scores(rules: RuleSet, ours: Choose, theirs: Choose, pairs: int) -> Ite
         yield sum(0.5 if winner is None else float(winner == seat) for seat, winner in enumerate(winners)) / 2
 
 
-def elo(score: float) -> float:
-    bounded = min(max(score, 1e-3), 1 - 1e-3)
-    return 400 * math.log10(bounded / (1 - bounded))
+def elo(score: float) -> str:
+    if score <= 0 or score >= 1:
+        return "all lost" if score <= 0 else "all won"
+    return f"{400 * math.log10(score / (1 - score)):+.0f}"
 
 
 def main() -> None:
@@ -75,10 +76,8 @@ def main() -> None:
             scores = list(pair_scores(PRESETS[rules], BOTS[ours], BOTS[theirs], rounds // 2))
             mean = statistics.mean(scores)
             error = 1.96 * statistics.stdev(scores) / math.sqrt(len(scores))
-            low, high = elo(mean - error), elo(mean + error)
-            rows.append(
-                [rules, f"{ours} - {theirs}", rounds, f"{mean:.3f}", f"{elo(mean):+.0f}", f"{low:+.0f} to {high:+.0f}"]
-            )
+            interval = f"{elo(mean - error)} to {elo(mean + error)}" if error else ""
+            rows.append([rules, f"{ours} - {theirs}", rounds, f"{mean:.3f}", elo(mean), interval])
     print(tabulate(rows, ["rules", "bots", "rounds", "score", "Elo", "95 %"], tablefmt="github", disable_numparse=True))
 
 

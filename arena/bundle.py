@@ -1,0 +1,63 @@
+"""What is kept of a fault, so that its author can see it again."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from arena.match import PlayedRound, Players
+from engine.cards import SEATS
+
+
+def folder_name(text: str) -> str:
+    """A text as a file name: bots may be called anything."""
+    return re.sub(r"[^\w.+-]", "_", text, flags=re.ASCII)[:80]
+
+
+def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
+    """The folder: `bundle.json` for `arena again`, what was said, and what the bots wrote on stderr."""
+    fault = played.referee.fault
+    assert fault is not None
+    folder = parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = {
+        "round": played.planned.id,
+        "rules": played.referee.game.rules.name,
+        "seed": played.seed,
+        "recoloured": played.planned.recoloured,
+        "first": played.first,
+        "bots": [player.spec.recorded() for player in players],
+        "fault": {
+            "seat": fault.seat,
+            "bot": players[fault.seat].spec.name,
+            "ending": fault.ending.value,
+            "detail": fault.detail,
+        },
+        "moves": [attrs.astuple(move) for move in played.referee.moves],
+        "exit_status": [player.process.exit_status if player.process else None for player in players],
+        "again": f"arena again {shlex.quote(str(folder / 'bundle.json'))}",
+    }
+    (folder / "bundle.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    for seat in SEATS:
+        _write_words(folder, players[seat].spec.name, seat, players)
+    return folder
+
+
+def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
+    player = players[seat]
+    stem = folder_name(f"{seat}-{name}")
+    if player.link:
+        said = "".join(f"{line}\n" for line in player.link.transcript)
+        (folder / f"{stem}.exchange.txt").write_text(said, encoding="utf-8")
+    if player.process:
+        (folder / f"{stem}.stderr.txt").write_text(player.process.stderr_tail, encoding="utf-8")
+
+
+def read_bundle(path: Path) -> dict[str, Any]:
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(facts, dict) or not {"rules", "seed", "bots", "first", "recoloured"} <= facts.keys():
+        raise ValueError("it is no bundle of a fault")
+    return facts

@@ -1,0 +1,246 @@
+"""One match between two bots: its rounds in order, every failure of a bot turned into a value here.
+
+This is the only place that waits for moves. Whatever a bot does, the referee hears of exactly one thing for each
+question: an answer, or a forfeit with its reason.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import attrs
+import trio
+
+from arena import wire
+from arena.clock import RoundClock
+from arena.lag import LagMeter
+from arena.link import Link, LinkClosed
+from arena.player import Player, StartFailure
+from arena.referee import Referee
+from arena.schedule import PlannedMatch, PlannedRound, deal_for, salt_for
+from engine.cards import SEATS, Seat
+from engine.deal import Deal
+from engine.ruleset import RuleSet
+from engine.scoring import Ending, Outcome
+from protocol.errors import RemoteProtocolError
+from protocol.fairness import hash_of
+from protocol.messages import Action, Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
+
+Players = tuple[Player, Player]
+
+
+@attrs.frozen
+class PlayedRound:
+    planned: PlannedRound
+    first: Seat
+    seed: str
+    deal: Deal
+    referee: Referee
+    started: str
+    void: str | None  # why it does not count, if it does not
+    bundle: str | None = None  # where more is kept of a fault
+
+
+class Match:
+    """The state of a match under way; points and deals of rounds played before a resume come in from outside."""
+
+    def __init__(
+        self,
+        planned: PlannedMatch,
+        rules: RuleSet,
+        seed: str,
+        players: Players,
+        lag: LagMeter,
+        keep_fault: Callable[[PlayedRound, Players], str | None],
+    ):
+        self.planned = planned
+        self.points = (0, 0)
+        self.winner: Seat | None = None  # of the round before
+        self.first = SEATS[0]  # of the round before
+        self._rules = rules
+        self._seed = seed
+        self._players = players
+        self._lag = lag
+        self._keep_fault = keep_fault  # called while the bots are still there
+        self._starts = tuple(
+            MatchStart(
+                planned.id,
+                players[1 - seat].spec.name,
+                len(planned.rounds),
+                rules.name,
+                players[seat].spec.limits.for_match(),
+            )
+            for seat in SEATS
+        )
+
+    async def play_round(self, planned: PlannedRound, first: Seat) -> PlayedRound:
+        seed, deal = deal_for(planned, self._seed, self._rules)
+        referee = Referee(self._rules, deal, first)
+        started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        void = None
+        if await self._all_seated(referee):
+            await self._announce(planned, referee, deal, first)
+            void = await _play(referee, self._players, self.points, self._lag)
+        played = PlayedRound(planned, first, seed, deal, referee, started, void)
+        if void is not None:
+            return played
+        if referee.fault:
+            played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
+        self.count(played)
+        await self._tell_result(played)
+        return played
+
+    def count(self, played: PlayedRound) -> None:
+        outcome = played.referee.outcome
+        assert outcome is not None
+        self.points = (self.points[0] + outcome.points[0], self.points[1] + outcome.points[1])
+        self.winner, self.first = outcome.winner, played.first
+
+    async def _all_seated(self, referee: Referee) -> bool:
+        """Whether both bots are there; a bot that is not has lost, and nobody wins where neither is."""
+        reasons: dict[Seat, str] = {}
+
+        async def seat_one(seat: Seat) -> None:
+            try:
+                await self._players[seat].sit_down(self._starts[seat])
+            except StartFailure as failure:
+                reasons[seat] = str(failure)
+
+        async with trio.open_nursery() as nursery:
+            for seat in SEATS:
+                nursery.start_soon(seat_one, seat)
+        for seat, reason in sorted(reasons.items()):
+            referee.forfeit(seat, Ending.FAILED_TO_START, reason)
+        if len(reasons) == len(SEATS):
+            referee.outcome = Outcome.of(None, Ending.FAILED_TO_START, referee.game.owners)
+        return not reasons
+
+    async def _announce(self, planned: PlannedRound, referee: Referee, deal: Deal, first: Seat) -> None:
+        revealed = self._reveal(planned, deal)
+        for seat in SEATS:
+            await self._players[seat].tell(
+                RoundStart(
+                    round=planned.number,
+                    seat=0 if seat == SEATS[0] else 1,
+                    first="you" if seat == first else "opponent",
+                    hand=wire.card_texts(tuple(referee.game.hands[seat])),
+                    points=wire.points(self.points, seat),
+                    deal_hash=hash_of(revealed),
+                )
+            )
+
+    def _reveal(self, planned: PlannedRound, deal: Deal) -> RevealedDeal:
+        salt = salt_for(planned.id, self._seed)
+        return RevealedDeal(planned.number, wire.card_texts(deal.clan), wire.card_texts(deal.tactics), salt)
+
+    async def _tell_result(self, played: PlayedRound) -> None:
+        """A bot at fault is told so and has to start anew."""
+        fault, outcome = played.referee.fault, played.referee.outcome
+        assert outcome is not None
+        deals = self._deals_to_reveal(played)
+        for seat in SEATS:
+            player = self._players[seat]
+            if player.link is None:
+                continue
+            if fault and fault.seat == seat:
+                await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
+                await player.leave()
+            elif outcome.ending is not Ending.FAILED_TO_START:
+                await player.tell(wire.round_end(played.planned.number, outcome, seat, deals))
+
+    def _deals_to_reveal(self, played: PlayedRound) -> list[RevealedDeal]:
+        """Its own deal, unless the mirrored round is still to come; then both at the end of that one."""
+        planned = played.planned
+        twins = [other for other in self.planned.rounds if other.pair == planned.pair]
+        if any(twin.number > planned.number for twin in twins):
+            return []
+        return [self._reveal(twin, deal_for(twin, self._seed, self._rules)[1]) for twin in twins]
+
+    async def conclude(self) -> None:
+        """The match is over: both bots are told the result."""
+        a, b = self.points
+        winner = None if a == b else SEATS[b > a]
+        for seat in SEATS:
+            player = self._players[seat]
+            if player.link is not None:
+                result = wire.result(winner, seat)
+                await player.tell(MatchEnd(self.planned.id, result, wire.points(self.points, seat)))
+
+
+async def _play(referee: Referee, players: Players, points: tuple[int, int], lag: LagMeter) -> str | None:
+    """Plays the round to its end. Returns why it is void, if it is.
+
+    One cancel scope serves the whole round and its deadline is moved for each question: a scope for each would cost a
+    fifth of the time that the arena needs for a decision.
+    """
+    clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
+    links = tuple(player.link for player in players)
+    now = time.perf_counter
+    asked = now()
+    seat = SEATS[0]
+    with trio.CancelScope() as scope:
+        try:
+            while ask := referee.ask():
+                seat = ask.seat
+                link, player = links[seat], players[seat]
+                assert link is not None
+                request = referee.request(
+                    ask, link.session.last_id + 1, points, clock.shown(seat), with_legal=player.wants_legal
+                )
+                budget = clock.budget_ms(seat)
+                scope.deadline = math.inf if budget is None else trio.current_time() + budget / 1000
+                asked = now()
+                await link.say(request)
+                action = await link.hear()
+                took = (now() - asked) * 1000
+                assert isinstance(action, Action)  # the session allows nothing else here
+                clock.spend(seat, took)
+                referee.answer(action.move, round(took), action.note)
+            return None
+        except RemoteProtocolError as error:
+            referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
+            return None
+        except LinkClosed as error:
+            referee.forfeit(seat, Ending.CRASHED, await _last_words(players[seat], str(error)))
+            return None
+    link = links[seat]
+    assert link is not None
+    late = lag.worst_since(asked)
+    if late and await _answers_within(link, late):
+        return f"{players[seat].spec.name} answered late, but within the arena's own lag of {late * 1000:.0f} ms"
+    took = (now() - asked) * 1000
+    limit = clock.shown(seat)
+    referee.forfeit(
+        seat,
+        Ending.TIMEOUT,
+        f"no answer after {took:.0f} ms; allowed were {_allowed(limit.move_ms, limit.bank_ms)}",
+    )
+    return None
+
+
+def _allowed(move_ms: int | None, bank_ms: int | None) -> str:
+    parts = [f"{move_ms} ms for an answer"] if move_ms is not None else []
+    parts += [f"{bank_ms} ms left in the bank"] if bank_ms is not None else []
+    return " and ".join(parts)
+
+
+async def _answers_within(link: Link, seconds: float) -> bool:
+    try:
+        with trio.move_on_after(seconds):
+            await link.hear()
+            return True
+    except (RemoteProtocolError, LinkClosed):
+        pass  # whatever it says now, it was too late
+    return False
+
+
+async def _last_words(player: Player, closed: str) -> str:
+    process = player.process
+    assert process is not None
+    with trio.move_on_after(0.2):  # a closed pipe is seen a moment before the exit
+        await process.wait_exit()
+    status = process.exit_status
+    if status is None:
+        return f"{closed}, but it still runs"
+    return f"it ended with exit status {status}" if status >= 0 else f"it was killed by signal {-status}"

@@ -1,0 +1,111 @@
+"""A bot at a table: started when it is needed, kept while it behaves, gone with the nursery of its worker."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Final
+
+import trio
+
+from arena.bots import BotSpec
+from arena.link import Link, LinkClosed
+from arena.spawn import BotProcess, SpawnError, spawn
+from arena.version import SERVER
+from protocol.errors import RemoteProtocolError
+from protocol.messages import PROTOCOL, BotHello, Bye, MatchStart, Message, ServerHello, Welcome
+from protocol.session import State
+
+_LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
+
+
+class StartFailure(Exception):
+    """The bot did not come to the table, and why."""
+
+
+class Player:
+    def __init__(self, spec: BotSpec, nursery: trio.Nursery, keep_stderr: Callable[[bytes], None]):
+        self.spec = spec
+        self._nursery = nursery
+        self._keep_stderr = keep_stderr
+        self.process: BotProcess | None = None
+        self.link: Link | None = None
+        self.wants_legal = True
+        self.starts = 0
+        self.used = 0.0  # when it last began a round
+        self._leave = trio.Event()
+        self._gone = trio.Event()
+        self._match: MatchStart | None = None  # that it was told of last
+
+    async def sit_down(self, match: MatchStart) -> Link:
+        """Starts the bot if it does not run, and tells it of the match if it does not know. Raises StartFailure."""
+        self.used = time.monotonic()
+        if self.link is None or self.process is None or self.process.exit_status is not None:
+            await self.leave()
+            await self._start()
+        assert self.link is not None
+        if self._match is not match:
+            self._match = match
+            await self.tell(match)
+        return self.link
+
+    async def tell(self, message: Message) -> bool:
+        """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
+        assert self.link is not None
+        with trio.move_on_after(_LISTENS), contextlib.suppress(LinkClosed):
+            await self.link.say(message)
+            return True
+        return False
+
+    async def leave(self) -> None:
+        """Ends the process, and waits until it is gone."""
+        if self.process is None:
+            return
+        if self.link and self.link.session.state is not State.CLOSED:
+            await self.tell(Bye("that is all"))
+        self._leave.set()
+        await self._gone.wait()
+        self.process = self.link = self._match = None
+
+    async def _start(self) -> None:
+        self.starts += 1
+        self._leave, self._gone = trio.Event(), trio.Event()
+        try:
+            with trio.fail_after(self.spec.limits.start_ms / 1000):
+                self.process = await self._nursery.start(self._live)
+                self.link = Link(self.process.stream)
+                await self._greet(self.link)
+        except SpawnError as error:
+            raise StartFailure(str(error)) from None
+        except trio.TooSlowError:
+            raise await self._failed(f"did not say hello within {self.spec.limits.start_ms} ms") from None
+        except RemoteProtocolError as error:
+            raise await self._failed(f"{error} ({error.code})") from None
+        except LinkClosed as error:
+            raise await self._failed(f"{error} before it said hello") from None
+
+    async def _live(self, task_status: trio.TaskStatus[BotProcess]) -> None:
+        """The process's owner: one task, so that bots come and go in any order."""
+        try:
+            async with spawn(self.spec, self._keep_stderr) as process:
+                task_status.started(process)
+                await self._leave.wait()
+        finally:
+            self._gone.set()
+
+    async def _greet(self, link: Link) -> None:
+        await link.say(ServerHello(PROTOCOL, SERVER))
+        hello = await link.hear()
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        self.wants_legal = hello.legal
+        await link.say(Welcome(self.spec.name))
+
+    async def _failed(self, reason: str) -> StartFailure:
+        if self.process:
+            self._leave.set()
+            await self._gone.wait()
+            status = self.process.exit_status
+            wrote = self.process.stderr_tail.strip()
+            self.process = self.link = self._match = None
+            reason += f"; exit status {status}" if status is not None and status >= 0 else ""
+            reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
+        return StartFailure(reason)

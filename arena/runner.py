@@ -1,0 +1,346 @@
+"""A tournament: workers that play matches, and one writer that keeps what they did.
+
+Theory of operation. The schedule is fixed beforehand. What the journal already holds is folded into a `Ledger` (points
+of matches under way, faults in a row, finished ids), and only what is missing is played. Each of `concurrency` workers
+takes the next match, plays its missing rounds in order and sends every round to the writer; the writer appends to the
+journal, waits for the disk, and only then does the round count and is anybody told of it. So whatever happens, what was
+told is saved, and what was not saved is played again with the same deal.
+
+Owners: the outer nursery owns the writer, which finishes whatever was sent to it, also when play is cancelled. The
+inner scope owns the workers, a worker's nursery its bots. Failures of bots are values by the time they come here (see
+match.py). An exception in here is our own bug: the round is void and tried again, and if that does not help the
+tournament stops with everything finished kept.
+"""
+
+import traceback
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import attrs
+import trio
+
+from arena.bots import Restart
+from arena.bundle import folder_name, write_bundle
+from arena.config import Config, differences, with_seed
+from arena.journal import Journal, JournalError, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, round_line
+from arena.lag import LagMeter
+from arena.match import Match, PlayedRound
+from arena.player import Player
+from arena.referee import Referee
+from arena.schedule import PlannedMatch, PlannedRound, deal_for, schedule
+from engine.cards import SEATS, Seat
+from engine.scoring import Ending, Outcome, next_first
+
+_IDLE_BOTS: Final = 8  # kept by a worker besides the two that play
+_MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
+_STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
+_IN_FLIGHT: Final = 64  # rounds on their way to the disk
+
+
+class TournamentError(Exception):
+    """The tournament cannot go on; what is finished is saved."""
+
+
+class Listener(Protocol):
+    """Whoever wants to know how it goes. Rounds are told of once they are saved."""
+
+    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None: ...
+    def finished(self, line: RoundLine) -> None: ...
+    def void(self, line: VoidLine) -> None: ...
+    def withdrawn(self, name: str, faults: int) -> None: ...
+
+
+@attrs.define
+class Ledger:
+    """What the journal says so far."""
+
+    max_faults: int
+    finished: set[str] = attrs.field(factory=set)
+    last_of_match: dict[str, RoundLine] = attrs.field(factory=dict)
+    points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+    faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
+    withdrawn: set[str] = attrs.field(factory=set)
+
+    def add(self, line: RoundLine) -> list[str]:
+        """Returns the bots that are withdrawn by this round."""
+        if line.id in self.finished:
+            raise JournalError(f"round {line.id} is in the journal twice")
+        self.finished.add(line.id)
+        before, won = self.points.get(line.match, (0, 0)), line.result.points
+        self.points[line.match] = (before[0] + won[0], before[1] + won[1])
+        self.last_of_match[line.match] = line
+        return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
+
+    def _failed(self, line: RoundLine, seat: int) -> bool:
+        nobody_started = line.result.winner is None and Ending(line.result.ending).is_fault
+        return nobody_started or (line.fault is not None and line.fault.seat == seat)
+
+    def _count(self, name: str, failed: bool) -> bool:
+        self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
+        if not self.max_faults or self.faults_in_a_row[name] < self.max_faults or name in self.withdrawn:
+            return False
+        self.withdrawn.add(name)
+        return True
+
+    def close(self, match: PlannedMatch) -> None:
+        """Forgets a match that is over, so that a long tournament does not grow."""
+        self.last_of_match.pop(match.id, None)
+        self.points.pop(match.id, None)
+        self.finished.difference_update(planned.id for planned in match.rounds)
+
+
+def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
+    return schedule(len(config.bots), config.form, config.cycles, config.rounds, config.mirrored, config.rules)
+
+
+def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
+    """Reads the journal, or begins it. Raises JournalError if it belongs to another tournament."""
+    ledger = Ledger(config.max_faults)
+    opening: TournamentLine | None = None
+    for line in journal.recover():
+        match line:
+            case TournamentLine() if opening is None:
+                opening = line
+            case TournamentLine():
+                raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
+            case RoundLine():
+                ledger.add(line)
+            case VoidLine():
+                pass
+    if opening is None and ledger.finished:
+        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
+    config = with_seed(config, opening.config.get("seed") if opening else None)
+    if opening is None:
+        journal.append(encoded(TournamentLine(config=config.recorded(), started=_now())))
+    elif different := differences(opening.config, config.recorded()):
+        lines = "\n".join(f"  {line}" for line in different)
+        raise JournalError(
+            f"{journal.path} is the journal of another tournament:\n{lines}\n"
+            "Go on with the old configuration, or begin another journal."
+        )
+    return config, ledger
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _first_of(group: BaseExceptionGroup[Exception]) -> BaseException:
+    first: BaseException = group
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first
+
+
+class Tournament:
+    def __init__(self, config: Config, journal: Journal | None, ledger: Ledger, listener: Listener):
+        self._config = config
+        self._journal = journal
+        self._ledger = ledger
+        self._listener = listener
+        self._lag = LagMeter()
+        self._queue: deque[PlannedMatch] = deque(self._unfinished())
+        self._stderr_left = {bot.name: _STDERR_CAP for bot in config.bots}
+        self.stopped = False
+        self._playing = trio.CancelScope()
+
+    def _unfinished(self) -> Iterator[PlannedMatch]:
+        for match in planned_matches(self._config):
+            if all(planned.id in self._ledger.finished for planned in match.rounds):
+                self._ledger.close(match)
+            else:
+                yield match
+
+    def stop(self) -> None:
+        """At once: rounds under way are dropped, and will be played again."""
+        self.stopped = True
+        self._playing.cancel()
+
+    async def run(self) -> None:
+        """Plays all that is missing. Raises TournamentError or JournalError if it cannot go on."""
+        try:
+            await self._run()
+        except ExceptionGroup as group:
+            known, ours = group.split((TournamentError, JournalError))
+            if ours is not None or known is None:
+                raise
+            raise _first_of(known) from None
+
+    async def _run(self) -> None:
+        sender, receiver = trio.open_memory_channel[JournalLine](_IN_FLIGHT)
+        async with trio.open_nursery() as outer:
+            outer.start_soon(self._write, receiver)
+            async with sender:
+                with self._playing:
+                    async with trio.open_nursery() as workers:
+                        workers.start_soon(self._lag.run)
+                        async with trio.open_nursery() as players:
+                            for _ in range(min(self._config.concurrency, len(self._queue))):
+                                players.start_soon(self._work, sender)
+                        workers.cancel_scope.cancel()
+
+    async def _write(self, receiver: trio.MemoryReceiveChannel[JournalLine]) -> None:
+        """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
+        async for first in receiver:
+            lines = [first]
+            while True:
+                try:
+                    lines.append(receiver.receive_nowait())
+                except (trio.WouldBlock, trio.EndOfChannel):
+                    break
+            if self._journal:
+                data = b"".join(map(encoded, lines))
+                with trio.CancelScope(shield=True):
+                    await trio.to_thread.run_sync(self._journal.append, data)
+            for line in lines:
+                self._tell(line)
+
+    def _tell(self, line: JournalLine) -> None:
+        match line:
+            case RoundLine():
+                self._listener.finished(line)
+            case VoidLine():
+                self._listener.void(line)
+            case TournamentLine():
+                raise AssertionError("a tournament begins once")
+
+    async def _work(self, sender: trio.MemorySendChannel[JournalLine]) -> None:
+        async with trio.open_nursery() as nursery:
+            bots: dict[int, Player] = {}
+            while self._queue:
+                match = self._queue.popleft()
+                for number in match.bots:
+                    bots.setdefault(number, self._player(number, nursery))
+                await self._dismiss(bots, keep=match.bots)
+                await self._play_match(match, (bots[match.bots[0]], bots[match.bots[1]]), sender)
+            for player in bots.values():
+                await player.leave()
+
+    def _player(self, number: int, nursery: trio.Nursery) -> Player:
+        spec = self._config.bots[number]
+
+        def keep_stderr(data: bytes) -> None:
+            left = self._stderr_left[spec.name]
+            if left > 0 and (folder := self._beside("stderr")):
+                self._stderr_left[spec.name] -= len(data)
+                folder.mkdir(exist_ok=True)
+                with open(folder / f"{folder_name(spec.name)}.txt", "ab") as file:
+                    file.write(data[:left])
+
+        return Player(spec, nursery, keep_stderr)
+
+    def _beside(self, what: str) -> Path | None:
+        """A folder beside the journal: cup.jsonl has cup.stderr and cup.faults."""
+        return self._journal.path.with_suffix(f".{what}") if self._journal else None
+
+    async def _dismiss(self, bots: dict[int, Player], keep: Iterable[int]) -> None:
+        """A worker keeps the bots it used last, not all it ever met."""
+        idle = sorted((n for n in bots if n not in keep), key=lambda n: bots[n].used)
+        for number in idle[: max(0, len(idle) - _IDLE_BOTS)]:
+            await bots.pop(number).leave()
+
+    async def _play_match(
+        self, planned: PlannedMatch, players: tuple[Player, Player], sender: trio.MemorySendChannel[JournalLine]
+    ) -> None:
+        match = Match(planned, self._config.rules, self._config.seed, players, self._lag, self._keep_fault)
+        self._bring_up_to_date(match)
+        for each in planned.rounds:
+            if each.id not in self._ledger.finished:
+                first = each.first
+                if first is None:
+                    first = next_first(self._config.rules, match.first, match.winner)
+                await sender.send(await self._play_until_valid(match, each, first, players, sender))
+                for player in players:
+                    if player.spec.restart is Restart.ROUND:
+                        await player.leave()
+        await match.conclude()
+        self._ledger.close(planned)
+        for player in players:
+            if player.spec.restart is Restart.MATCH:
+                await player.leave()
+
+    def _keep_fault(self, played: PlayedRound, players: tuple[Player, Player]) -> str | None:
+        parent = self._beside("faults")
+        return str(write_bundle(parent, played, players)) if parent else None
+
+    def _bring_up_to_date(self, match: Match) -> None:
+        """With what was played of it before."""
+        match.points = self._ledger.points.get(match.planned.id, (0, 0))
+        if last := self._ledger.last_of_match.get(match.planned.id):
+            match.first = SEATS[last.first]
+            match.winner = None if last.result.winner is None else SEATS[last.result.winner]
+
+    async def _play_until_valid(
+        self,
+        match: Match,
+        planned: PlannedRound,
+        first: Seat,
+        players: tuple[Player, Player],
+        sender: trio.MemorySendChannel[JournalLine],
+    ) -> RoundLine:
+        names = (players[0].spec.name, players[1].spec.name)
+        for _ in range(_MOST_VOIDS):
+            if self._ledger.withdrawn & set(names):
+                played = self._forfeited(match, planned, first, names)
+            else:
+                self._listener.started(planned, names)
+                played = await self._try(match, planned, first)
+            if played.void is None:
+                return self._settled(match, played, players)
+            for player in players:
+                await player.leave()
+            await sender.send(
+                VoidLine(
+                    id=planned.id,
+                    match=match.planned.id,
+                    round=planned.number,
+                    bots=names,
+                    reason=played.void,
+                    started=played.started,
+                )
+            )
+        raise TournamentError(f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void}")
+
+    async def _try(self, match: Match, planned: PlannedRound, first: Seat) -> PlayedRound:
+        try:
+            return await match.play_round(planned, first)
+        except Exception:  # our own bug: never a bot's loss
+            reason = f"the arena failed: {traceback.format_exc()}"
+            seed, deal = deal_for(planned, self._config.seed, self._config.rules)
+            referee = Referee(self._config.rules, deal, first)
+            return PlayedRound(planned, first, seed, deal, referee, _now(), reason)
+
+    def _forfeited(self, match: Match, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
+        """A round that a withdrawn bot does not play."""
+        seed, deal = deal_for(planned, self._config.seed, self._config.rules)
+        referee = Referee(self._config.rules, deal, first)
+        absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
+        for seat in absent:
+            faults = self._config.max_faults
+            referee.forfeit(seat, Ending.FAILED_TO_START, f"withdrawn after {faults} faults in a row")
+        if len(absent) == len(SEATS):
+            referee.outcome = Outcome.of(None, Ending.FAILED_TO_START, referee.game.owners)
+        played = PlayedRound(planned, first, seed, deal, referee, _now(), None)
+        match.count(played)
+        return played
+
+    def _settled(self, match: Match, played: PlayedRound, players: tuple[Player, Player]) -> RoundLine:
+        names = (players[0].spec.name, players[1].spec.name)
+        line = round_line(
+            played.planned,
+            match.planned.id,
+            names,
+            self._config.rules,
+            played.seed,
+            played.deal,
+            played.first,
+            played.referee,
+            played.started,
+            played.bundle,
+        )
+        for name in self._ledger.add(line):
+            self._listener.withdrawn(name, self._config.max_faults)
+        return line

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from arena.link import said_text
 from arena.match import PlayedRound, Players
 from engine.cards import SEATS
 
@@ -50,7 +51,7 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
     player = players[seat]
     stem = folder_name(f"{seat}-{name}")
     if player.link:
-        said = "".join(f"{line}\n" for line in player.link.transcript)
+        said = "".join(f"{said_text(said)}\n" for said in player.link.transcript)
         (folder / f"{stem}.exchange.txt").write_text(said, encoding="utf-8")
     if player.process:
         (folder / f"{stem}.stderr.txt").write_text(player.process.stderr_tail, encoding="utf-8")

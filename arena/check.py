@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 import trio
 
+from arena.link import said_text
 from arena.memory import group_memory
 from arena.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, exit_words, plain
 from arena.spawn import SpawnError
@@ -87,7 +88,7 @@ class Examination:
         except (Misbehaved, SpawnError) as failure:
             verdict, message = Verdict.FAILED, str(failure)
             if self._probe:
-                lines = tuple(map(str, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
+                lines = tuple(map(said_text, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
             await self.close()
         finding = Finding(code, title, verdict, message, lines)
         self.findings.append(finding)

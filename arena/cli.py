@@ -1,25 +1,54 @@
-"""The command line: parse, call, print. Each command imports what it needs, so that --help is quick."""
+"""The command line: which commands there are. Each is imported when it is called, so that --help is quick."""
 
+import importlib
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 import click
 
-if TYPE_CHECKING:
-    from arena.check import Finding
-    from arena.probe import Limits
+# name -> (module, function, the line in --help)
+_COMMANDS: Final = {
+    "play": ("arena.cli_tournament", "play", "A match between two bots."),
+    "run": ("arena.cli_tournament", "run", "A tournament; run again to go on with it."),
+    "table": ("arena.cli_tournament", "table", "Standings, Elo and cross tables of journals."),
+    "verify": ("arena.cli_tournament", "verify", "Every round of a journal again through the referee."),
+    "again": ("arena.cli_tournament", "again", "The round of a fault once more."),
+    "demo": ("arena.cli_tournament", "demo", "A small tournament of the bots that come along."),
+    "bots": ("arena.cli_bots", "bots", "The bots that come along."),
+    "check": ("arena.cli_bots", "check", "Is a bot fit to play?"),
+    "new-bot": ("arena.cli_bots", "new_bot", "A starter for a bot of your own."),
+    "schema": ("arena.cli_bots", "schema", "The JSON Schema of the protocol."),
+}
 
-_RULES_HELP = "The rule set: base, expert, tactics, tactics-expert, classic."
+
+class _Lazy(click.Group):
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module, function, _ = _COMMANDS[name]
+        command: click.Command = getattr(importlib.import_module(module), function)
+        return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in _COMMANDS.items()])
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="schotten-arena", prog_name="arena")
 def main() -> None:
     """The place where Schotten Totten bots meet.
 
     SPEC.md says all that the author of a bot needs to know.
+
+    \b
+    Examples:
+      arena play greedy random              a match
+      arena run greedy counting "./mybot"   a tournament
+      arena check "./mybot"                 is my bot fit to play?
     """
 
 
@@ -31,133 +60,3 @@ def entry() -> None:
         sys.exit(1)  # whoever read our output has had enough
     except OSError as error:
         sys.exit(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""))
-
-
-def _any_text(_context: click.Context, parameter: click.Parameter, value: str) -> str:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise click.BadParameter("it is not UTF-8", param=parameter) from None
-    return value
-
-
-@main.command()
-@click.option("--rules", default="base", show_default=True, help=_RULES_HELP)
-@click.option(
-    "--seed", default="1", show_default=True, callback=_any_text, help="Any text; the same seed gives the same round."
-)
-def demo(rules: str, seed: str) -> None:
-    """A round of random against random, printed.
-
-    \b
-    Examples:
-      arena demo
-      arena demo --rules tactics --seed 7
-    """
-    from arena.demo import random_round
-    from engine.errors import NotationError
-    from engine.ruleset import RuleSet
-
-    try:
-        rule_set = RuleSet.named(rules)
-    except NotationError as error:
-        raise click.BadParameter(str(error), param_hint="--rules") from None
-    click.echo(random_round(rule_set, seed))
-
-
-@main.command()
-def schema() -> None:
-    """The JSON Schema of every message between arena and bot.
-
-    \b
-    Example:
-      arena schema > schotten-arena.schema.json
-    """
-    import json
-
-    from protocol.messages import schema as message_schema
-
-    click.echo(json.dumps(message_schema(), indent=2))
-
-
-@main.command()
-@click.argument("bot", required=False)
-@click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
-@click.option("--start-ms", default=10_000, show_default=True, help="The time a bot has to start and say hello.")
-@click.option("--move-ms", default=1_000, show_default=True, help="The time a bot has for an answer.")
-@click.option("--rounds", default=200, show_default=True, help="Rounds over which memory is watched.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings as JUnit XML as well."
-)
-def check(
-    bot: str | None, listen: str | None, start_ms: int, move_ms: int, rounds: int, as_json: bool, junit: Path | None
-) -> None:
-    """Is a bot fit to play? Plays it through scripted situations and whole rounds, and says what is wrong.
-
-    BOT is a command line, name=command, or the name of a bot that comes along. The exit status is 0 if the bot passes
-    and 1 if it does not.
-
-    \b
-    Examples:
-      arena check "./mybot --fast"
-      arena check "python3 mybot.py" --json
-      arena check --listen 127.0.0.1:4000 --junit report.xml
-    """
-    from arena import check_report
-    from arena.probe import Limits
-
-    if (bot is None) is (listen is None):
-        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
-    name = bot or f"the bot at {listen}"
-    tell = (lambda _: None) if as_json else (lambda finding: click.echo(check_report.finding_text(finding)))
-    findings = _examine(bot, listen, Limits(start_ms, move_ms), rounds, tell)
-    click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
-    if junit:
-        junit.write_text(check_report.as_junit(name, findings), encoding="utf-8")
-    sys.exit(0 if check_report.passed(findings) else 1)
-
-
-def _examine(
-    bot: str | None, listen: str | None, limits: "Limits", rounds: int, tell: Callable[["Finding"], None]
-) -> "list[Finding]":
-    import trio
-
-    from arena.address import AddressError, open_listener
-    from arena.bots import BotError, parse_bot
-    from arena.check import Examination
-    from arena.probe import CommandDoor, ListeningDoor
-
-    async def examine() -> "list[Finding]":
-        if bot is not None:
-            return await Examination(CommandDoor(parse_bot(bot)), limits, rounds, tell).run()
-        assert listen is not None
-        async with await open_listener(listen) as listener:
-            click.echo(f"Waiting for a bot at {listen} ...", err=True)
-            return await Examination(ListeningDoor(listener, limits.start_ms / 1000), limits, rounds, tell).run()
-
-    try:
-        return trio.run(examine)
-    except (BotError, AddressError) as error:
-        raise click.UsageError(str(error)) from None
-
-
-@main.command("new-bot")
-@click.argument("language")
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def new_bot(language: str, folder: Path) -> None:
-    """A starter, ready to run: the smallest bot in LANGUAGE, copied into DIR.
-
-    LANGUAGE is python, javascript, c, c++, java, rust, go or bash.
-
-    \b
-    Examples:
-      arena new-bot python mybot
-      arena new-bot c++ mybot
-    """
-    from arena.starters import StarterError, create
-
-    try:
-        click.echo(create(language, folder))
-    except StarterError as error:
-        raise click.ClickException(str(error)) from None

@@ -1,11 +1,12 @@
 """Time limits and the clock of a round. Pure: whoever waited says how long it took."""
 
+import math
 import re
 from typing import Final
 
 import attrs
 
-from engine.cards import Seat
+from engine.cards import SEATS, Seat
 from protocol.messages import Clock, MatchClock
 
 
@@ -43,22 +44,28 @@ def parse_tc(text: str) -> tuple[int, int]:
 
 
 class RoundClock:
-    """The banks of both seats."""
+    """The banks of both seats. What a seat is told, and how long it has, change only when its bank does."""
 
     def __init__(self, limits: tuple[Limits, Limits]):
         self._limits = limits
-        self._banks = [limit.bank_ms for limit in limits]
+        self._shown = [Clock(limit.move_ms, limit.bank_ms) for limit in limits]
+        self._budgets = [self._budget(seat) for seat in SEATS]
 
     def shown(self, seat: Seat) -> Clock:
         """As the bot is told."""
-        return Clock(self._limits[seat].move_ms, self._banks[seat])
+        return self._shown[seat]
 
-    def budget_ms(self, seat: Seat) -> int | None:
-        """How long an answer may take before it is late."""
-        allowed = [ms for ms in (self._limits[seat].move_ms, self._banks[seat]) if ms is not None]
-        return min(allowed) + self._limits[seat].margin_ms if allowed else None
+    def budget_ms(self, seat: Seat) -> float:
+        """How long an answer may take before it is late; infinite without a limit."""
+        return self._budgets[seat]
 
     def spend(self, seat: Seat, ms: float) -> None:
-        bank = self._banks[seat]
+        bank, limits = self._shown[seat].bank_ms, self._limits[seat]
         if bank is not None:
-            self._banks[seat] = max(0, bank - round(ms)) + self._limits[seat].increment_ms
+            self._shown[seat] = Clock(limits.move_ms, max(0, bank - round(ms)) + limits.increment_ms)
+            self._budgets[seat] = self._budget(seat)
+
+    def _budget(self, seat: Seat) -> float:
+        shown = self._shown[seat]
+        allowed = [ms for ms in (shown.move_ms, shown.bank_ms) if ms is not None]
+        return min(allowed) + self._limits[seat].margin_ms if allowed else math.inf

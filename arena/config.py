@@ -17,7 +17,7 @@ import attrs
 
 from arena.bots import BotError, BotSpec, Restart, parse_bot
 from arena.clock import ClockError, Limits, parse_tc
-from arena.schedule import Format
+from arena.schedule import Format, PlannedMatch, schedule
 from engine.errors import NotationError
 from engine.ruleset import Begins, RuleSet
 from protocol.messages import is_name
@@ -384,6 +384,20 @@ def _config(values: Mapping[str, Any], bots: list[BotSpec], where: str) -> Confi
 def with_seed(config: Config, recorded: str | None) -> Config:
     """The seed that was given, or that of the journal, or a new one."""
     return config if config.seed else attrs.evolve(config, seed=recorded or secrets.token_hex(16))
+
+
+def recorded_rules_and_schedule(
+    recorded: Mapping[str, Any],
+) -> tuple[str, RuleSet, tuple[PlannedMatch, ...], list[str]]:
+    """Seed, rules, schedule and names of the bots, from what a journal keeps of a config."""
+    try:
+        names = [str(bot["name"]) for bot in recorded["bots"]]
+        rules = RuleSet.named(recorded["rules"])
+        form, cycles, rounds = Format(recorded["format"]), int(recorded["cycles"]), int(recorded["rounds"])
+        matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules)
+        return str(recorded["seed"]), rules, matches, names
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{type(error).__name__} {error}") from None
 
 
 def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

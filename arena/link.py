@@ -2,9 +2,8 @@
 
 import os
 from collections import deque
-from typing import Final
+from typing import Final, cast
 
-import attrs
 import trio
 
 from protocol.errors import RemoteProtocolError
@@ -12,7 +11,7 @@ from protocol.framing import LineBuffer
 from protocol.messages import BotMessage, Message, Request
 from protocol.session import Role, Session
 
-_CHUNK: Final = 64 * 1024  # read at once: a whole line of any bot
+_CHUNK: Final = 4096  # read at once: dozens of answers, and cheap to allocate for one
 _KEPT_LINES: Final = 60  # of a transcript: some thirty decisions, enough to see a fault come
 
 
@@ -20,14 +19,15 @@ class LinkClosed(Exception):
     """The bot's end is closed: nothing more comes, or nothing more can be said."""
 
 
-@attrs.frozen
-class Said:
-    by_bot: bool
-    line: bytes
+Said = tuple[bool, bytes]  # by the bot?, the line; a plain tuple, because two are made for every decision
 
-    def __str__(self) -> str:
-        text = self.line.rstrip(b"\n").decode(errors="backslashreplace")
-        return f"{'<' if self.by_bot else '>'} {text}"
+
+def said_text(said: Said) -> str:
+    by_bot, line = said
+    return f"{'<' if by_bot else '>'} {line.rstrip(NEWLINE).decode(errors='backslashreplace')}"
+
+
+NEWLINE: Final = b"\n"
 
 
 class Link:
@@ -54,7 +54,7 @@ class Link:
 
     async def say_line(self, line: bytes) -> None:
         """Bytes as they are, past the session."""
-        self.transcript.append(Said(False, line))
+        self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
@@ -68,20 +68,20 @@ class Link:
     async def hear(self) -> BotMessage:
         """The next message that matters; late answers are passed over. Raises LinkClosed, RemoteProtocolError."""
         while True:
-            await self.wait_line()
+            while not self._waiting:
+                await self._read()
             message = self._take(self._waiting.popleft())
             if message is not None:
                 return message
 
     def _take(self, line: bytes) -> BotMessage | None:
-        self.transcript.append(Said(True, line))
+        self.transcript.append((True, line))
         message = self.session.receive(line)
-        assert message is None or isinstance(message, BotMessage)
-        return message
+        return cast("BotMessage | None", message)  # the session of a server hears bots only
 
     async def _read(self) -> None:
         try:
-            data = bytes(await self._stream.receive_some(_CHUNK))
+            data = await self._stream.receive_some(_CHUNK)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise LinkClosed("the connection was reset") from error
         if not data:
@@ -90,7 +90,7 @@ class Link:
         try:
             self._waiting.extend(self._lines.feed(data))
         except RemoteProtocolError:
-            self.transcript.append(Said(True, data[:1000]))
+            self.transcript.append((True, bytes(data[:1000])))
             raise
 
 
@@ -105,11 +105,11 @@ class PipeStream(trio.abc.Stream):
             os.set_blocking(descriptor, False)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        left = memoryview(data)
+        self._check_open(self._writer)
+        left = data
         while left:
-            self._check_open(self._writer)
             try:
-                left = left[os.write(self._writer, left) :]
+                left = memoryview(left)[os.write(self._writer, left) :]
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._writer)
             except BrokenPipeError as error:

@@ -4,8 +4,6 @@ This is the only place that waits for moves. Whatever a bot does, the referee he
 question: an answer, or a forfeit with its reason.
 """
 
-import math
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -14,11 +12,11 @@ import trio
 
 from arena import wire
 from arena.clock import RoundClock
-from arena.lag import LagMeter
 from arena.link import Link, LinkClosed
 from arena.player import Player, StartFailure
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, deal_for, salt_for
+from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.ruleset import RuleSet
@@ -26,6 +24,7 @@ from engine.scoring import Ending, Outcome
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
 from protocol.messages import Action, Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
+from protocol.session import State
 
 Players = tuple[Player, Player]
 
@@ -51,7 +50,7 @@ class Match:
         rules: RuleSet,
         seed: str,
         players: Players,
-        lag: LagMeter,
+        watch: Watch,
         keep_fault: Callable[[PlayedRound, Players], str | None],
     ):
         self.planned = planned
@@ -61,7 +60,7 @@ class Match:
         self._rules = rules
         self._seed = seed
         self._players = players
-        self._lag = lag
+        self._watch = watch
         self._keep_fault = keep_fault  # called while the bots are still there
         self._starts = tuple(
             MatchStart(
@@ -81,7 +80,7 @@ class Match:
         void = None
         if await self._all_seated(referee):
             await self._announce(planned, referee, deal, first)
-            void = await _play(referee, self._players, self.points, self._lag)
+            void = await _play(referee, self._players, self.points, self._watch)
         played = PlayedRound(planned, first, seed, deal, referee, started, void)
         if void is not None:
             return played
@@ -163,76 +162,80 @@ class Match:
         winner = None if a == b else SEATS[b > a]
         for seat in SEATS:
             player = self._players[seat]
-            if player.link is not None:
+            if player.link is not None and player.link.session.state is State.MATCH:  # else it never sat down
                 result = wire.result(winner, seat)
                 await player.tell(MatchEnd(self.planned.id, result, wire.points(self.points, seat)))
 
 
-async def _play(referee: Referee, players: Players, points: tuple[int, int], lag: LagMeter) -> str | None:
-    """Plays the round to its end. Returns why it is void, if it is.
-
-    One cancel scope serves the whole round and its deadline is moved for each question: a scope for each would cost a
-    fifth of the time that the arena needs for a decision.
-    """
+async def _play(referee: Referee, players: Players, points: tuple[int, int], watch: Watch) -> str | None:
+    """Plays the round to its end. Returns why it is void, if it is."""
     clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
-    links = tuple(player.link for player in players)
-    now = time.perf_counter
-    asked = now()
-    seat = SEATS[0]
-    with trio.CancelScope() as scope:
+    now, asked, seat = trio.current_time, trio.current_time(), SEATS[0]
+    with watch.deadline() as deadline:
         try:
             while ask := referee.ask():
                 seat = ask.seat
-                link, player = links[seat], players[seat]
-                assert link is not None
-                request = referee.request(
-                    ask, link.session.last_id + 1, points, clock.shown(seat), with_legal=player.wants_legal
-                )
+                player = players[seat]
+                link = _link_of(player)
+                number = link.session.last_id + 1
+                request = referee.request(ask, number, points, clock.shown(seat), with_legal=player.wants_legal)
                 budget = clock.budget_ms(seat)
-                scope.deadline = math.inf if budget is None else trio.current_time() + budget / 1000
                 asked = now()
+                deadline.at = asked + budget / 1000
                 await link.say(request)
                 action = await link.hear()
                 took = (now() - asked) * 1000
+                if took > budget:
+                    break
                 assert isinstance(action, Action)  # the session allows nothing else here
                 clock.spend(seat, took)
                 referee.answer(action.move, round(took), action.note)
-            return None
+            else:
+                return None
         except RemoteProtocolError as error:
             referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
             return None
         except LinkClosed as error:
             referee.forfeit(seat, Ending.CRASHED, await _last_words(players[seat], str(error)))
             return None
-    link = links[seat]
-    assert link is not None
-    late = lag.worst_since(asked)
-    if late and await _answers_within(link, late):
-        return f"{players[seat].spec.name} answered late, but within the arena's own lag of {late * 1000:.0f} ms"
-    took = (now() - asked) * 1000
-    limit = clock.shown(seat)
-    referee.forfeit(
-        seat,
-        Ending.TIMEOUT,
-        f"no answer after {took:.0f} ms; allowed were {_allowed(limit.move_ms, limit.bank_ms)}",
-    )
+    return await _late(referee, players[seat], seat, asked, clock, watch)
+
+
+async def _late(
+    referee: Referee, player: Player, seat: Seat, asked: float, clock: RoundClock, watch: Watch
+) -> str | None:
+    """The answer came too late, or not yet. If the arena itself was as late, nobody is to blame."""
+    delay = watch.worst_delay_since(asked)
+    link = _link_of(player)
+    due = asked + clock.budget_ms(seat) / 1000
+    with trio.move_on_at(due + delay):
+        if link.session.state is not State.THINKING or await _answers(link):
+            delay = max(delay, watch.worst_delay_since(asked))
+            if trio.current_time() <= due + delay:
+                return f"{player.spec.name} was late by no more than the arena itself ({delay * 1000:.0f} ms)"
+    limit, took = clock.shown(seat), (trio.current_time() - asked) * 1000
+    allowed = _allowed(limit.move_ms, limit.bank_ms)
+    referee.forfeit(seat, Ending.TIMEOUT, f"no answer after {took:.0f} ms; allowed were {allowed}")
     return None
+
+
+async def _answers(link: Link) -> bool:
+    try:
+        await link.hear()
+    except (RemoteProtocolError, LinkClosed):
+        return False  # whatever it says now is no answer
+    return True
+
+
+def _link_of(player: Player) -> Link:
+    assert player.link is not None
+    return player.link
 
 
 def _allowed(move_ms: int | None, bank_ms: int | None) -> str:
     parts = [f"{move_ms} ms for an answer"] if move_ms is not None else []
     parts += [f"{bank_ms} ms left in the bank"] if bank_ms is not None else []
     return " and ".join(parts)
-
-
-async def _answers_within(link: Link, seconds: float) -> bool:
-    try:
-        with trio.move_on_after(seconds):
-            await link.hear()
-            return True
-    except (RemoteProtocolError, LinkClosed):
-        pass  # whatever it says now, it was too late
-    return False
 
 
 async def _last_words(player: Player, closed: str) -> str:

@@ -12,7 +12,7 @@ import trio
 
 from arena import wire
 from arena.bots import BotSpec
-from arena.link import Link, LinkClosed
+from arena.link import Link, LinkClosed, said_text
 from arena.referee import Ask, Referee
 from arena.spawn import BotProcess, spawn
 from engine.cards import SEATS, Seat, other
@@ -281,8 +281,9 @@ class Probe:
     async def _why_silent(self, seconds: float) -> str:
         """Tells a bot that buffers its output from one that does nothing."""
         last = self._link.transcript[-1]
-        if last.by_bot:
-            return f"no answer to the open request within {seconds:g} seconds; what came was for an older one: {last}"
+        if last[0]:
+            came = said_text(last)
+            return f"no answer to the open request within {seconds:g} seconds; what came was for an older one: {came}"
         silent = f"nothing arrived within {seconds:g} seconds"
         if self.contact.process is None:
             return silent

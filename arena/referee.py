@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.game import Game
 from engine.ruleset import RuleSet
 from engine.scoring import Ending, Outcome
-from engine.view import view
+from engine.view import Perspective
 from protocol import messages
 
 
@@ -50,6 +50,7 @@ class Referee:
         self.notes: dict[int, str] = {}  # by index into `moves`
         self.outcome: Outcome | None = None
         self.fault: Fault | None = None
+        self._translators = tuple(wire.Translator(Perspective(self.game, seat), seat) for seat in SEATS)
         self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
 
     def ask(self) -> Ask | None:
@@ -65,13 +66,14 @@ class Referee:
     ) -> messages.Request:
         """The question as a message; what happened since the seat's last one is told once."""
         news = self._news[ask.seat]
-        message = wire.request(
-            number,
-            view(self.game, ask.seat),
-            ask.legal if with_legal else (),
-            news,
-            wire.points(points, ask.seat),
-            clock,
+        phase, state = self._translators[ask.seat].state(wire.points(points, ask.seat))
+        message = messages.Request(
+            id=number,
+            phase=phase,
+            legal=tuple([action.text for action in ask.legal]) if with_legal else (),
+            state=state,
+            events=wire.events(news, ask.seat),
+            clock=clock,
         )
         news.clear()
         return message

@@ -26,11 +26,11 @@ from arena.bots import Restart
 from arena.bundle import folder_name, write_bundle
 from arena.config import Config, differences, with_seed
 from arena.journal import Journal, JournalError, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, round_line
-from arena.lag import LagMeter
 from arena.match import Match, PlayedRound
 from arena.player import Player
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, deal_for, schedule
+from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.scoring import Ending, Outcome, next_first
 
@@ -128,20 +128,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _first_of(group: BaseExceptionGroup[Exception]) -> BaseException:
-    first: BaseException = group
-    while isinstance(first, BaseExceptionGroup):
-        first = first.exceptions[0]
-    return first
-
-
 class Tournament:
     def __init__(self, config: Config, journal: Journal | None, ledger: Ledger, listener: Listener):
         self._config = config
         self._journal = journal
         self._ledger = ledger
         self._listener = listener
-        self._lag = LagMeter()
+        self._watch = Watch()
         self._queue: deque[PlannedMatch] = deque(self._unfinished())
         self._stderr_left = {bot.name: _STDERR_CAP for bot in config.bots}
         self.stopped = False
@@ -160,23 +153,14 @@ class Tournament:
         self._playing.cancel()
 
     async def run(self) -> None:
-        """Plays all that is missing. Raises TournamentError or JournalError if it cannot go on."""
-        try:
-            await self._run()
-        except ExceptionGroup as group:
-            known, ours = group.split((TournamentError, JournalError))
-            if ours is not None or known is None:
-                raise
-            raise _first_of(known) from None
-
-    async def _run(self) -> None:
+        """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
         sender, receiver = trio.open_memory_channel[JournalLine](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._write, receiver)
             async with sender:
                 with self._playing:
                     async with trio.open_nursery() as workers:
-                        workers.start_soon(self._lag.run)
+                        workers.start_soon(self._watch.run)
                         async with trio.open_nursery() as players:
                             for _ in range(min(self._config.concurrency, len(self._queue))):
                                 players.start_soon(self._work, sender)
@@ -245,7 +229,7 @@ class Tournament:
     async def _play_match(
         self, planned: PlannedMatch, players: tuple[Player, Player], sender: trio.MemorySendChannel[JournalLine]
     ) -> None:
-        match = Match(planned, self._config.rules, self._config.seed, players, self._lag, self._keep_fault)
+        match = Match(planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault)
         self._bring_up_to_date(match)
         for each in planned.rounds:
             if each.id not in self._ledger.finished:

@@ -7,7 +7,7 @@ from typing import cast
 from engine.actions import Action
 from engine.cards import CARD_TEXTS, Card, Seat
 from engine.scoring import Outcome
-from engine.view import View, text_for_opponent
+from engine.view import Perspective, StoneView, text_for_opponent
 from protocol import messages
 
 
@@ -32,29 +32,45 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
     return "win" if winner == seat else "loss"
 
 
-def game_state(seen: View, match_points: messages.Points) -> messages.GameState:
-    seat = seen.seat
-    return messages.GameState(
-        hand=card_texts(seen.hand),
-        stones=tuple(
-            [
-                messages.StoneState(
-                    card_texts(stone.yours),
-                    card_texts(stone.theirs),
-                    side_of(stone.owner, seat),
-                    stone.needs,
-                    card_texts(stone.modes),
-                    side_of(stone.complete_first, seat),
-                )
-                for stone in seen.stones
-            ]
-        ),
-        decks=messages.CardCounts(seen.clan_deck, seen.tactic_deck),
-        opponent_hand=messages.CardCounts(seen.opponent_hand.clan, seen.opponent_hand.tactic),
-        discard=card_texts(seen.discard),
-        tactics_played=messages.TacticsPlayed(card_texts(seen.your_tactics), card_texts(seen.their_tactics)),
-        recruiter=messages.Recruiter(seen.draws_left, seen.returns_left) if seen.returns_left else None,
-        points=match_points,
+class Translator:
+    """What one seat sees, as messages: each stone is translated once for each of its changes."""
+
+    def __init__(self, perspective: Perspective, seat: Seat):
+        self._perspective = perspective
+        self._seat = seat
+        self._known: list[StoneView | None] = [None] * 9
+        self._stones: list[messages.StoneState] = [_NO_STONE] * 9
+
+    def state(self, match_points: messages.Points) -> tuple[messages.Phase, messages.GameState]:
+        seen = self._perspective.view()
+        for number, stone in enumerate(seen.stones):
+            if stone is not self._known[number]:
+                self._known[number] = stone
+                self._stones[number] = _stone_state(stone, self._seat)
+        state = messages.GameState(
+            card_texts(seen.hand),
+            tuple(self._stones),
+            messages.CardCounts(seen.clan_deck, seen.tactic_deck),
+            messages.CardCounts(seen.opponent_hand.clan, seen.opponent_hand.tactic),
+            card_texts(seen.discard),
+            messages.TacticsPlayed(card_texts(seen.your_tactics), card_texts(seen.their_tactics)),
+            messages.Recruiter(seen.draws_left, seen.returns_left) if seen.returns_left else None,
+            match_points,
+        )
+        return cast(messages.Phase, seen.phase.value), state
+
+
+_NO_STONE = messages.StoneState((), (), None, 0, (), None)
+
+
+def _stone_state(stone: StoneView, seat: Seat) -> messages.StoneState:
+    return messages.StoneState(
+        card_texts(stone.yours),
+        card_texts(stone.theirs),
+        side_of(stone.owner, seat),
+        stone.needs,
+        card_texts(stone.modes),
+        side_of(stone.complete_first, seat),
     )
 
 
@@ -65,25 +81,6 @@ def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[message
             messages.Event("you", action.text) if by == seat else messages.Event("opponent", text_for_opponent(action))
             for by, action in happened
         ]
-    )
-
-
-def request(
-    number: int,
-    seen: View,
-    legal: Sequence[Action],
-    happened: Iterable[tuple[Seat, Action]],
-    match_points: messages.Points,
-    clock: messages.Clock,
-) -> messages.Request:
-    """Pass no legal actions for a bot that does not want them."""
-    return messages.Request(
-        id=number,
-        phase=cast(messages.Phase, seen.phase.value),
-        legal=tuple([action.text for action in legal]),
-        state=game_state(seen, match_points),
-        events=events(happened, seen.seat),
-        clock=clock,
     )
 
 

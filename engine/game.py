@@ -66,6 +66,7 @@ class Game:
     strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
     unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
     claimable: int = 0  # stones the player to move can prove, in a claim phase
+    changes: list[int] = attrs.field(factory=lambda: [0] * 9)  # how often each stone looked different than before
 
     @staticmethod
     def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
@@ -175,6 +176,7 @@ class Game:
 
     def _side_changed(self, seat: Seat, stone: Stone) -> None:
         """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
+        self.changes[stone] += 1
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
             self.room[seat] |= bit
@@ -301,6 +303,7 @@ class Game:
     def _claim(self, action: Action) -> None:
         seat, bit = self.to_move, 1 << action.stone
         self.owners[action.stone] = seat
+        self.changes[action.stone] += 1
         self.unclaimed &= ~bit
         for each in SEATS:
             self.room[each] &= ~bit
@@ -335,5 +338,6 @@ _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
 _PAIR_FIELDS = ("hands", "sides", "tactics_played", "strengths")
 _LIST_FIELDS = (
     "clan_deck", "tactic_deck", "modes", "needs", "owners", "complete_first", "discard", "room", "complete",
+    "changes",
 )  # fmt: skip
 _PLAIN_FIELDS = tuple(field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS)

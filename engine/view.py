@@ -1,9 +1,11 @@
 """What one seat may see: everything public, its own hand, and never a secret."""
 
+from bisect import bisect
+
 import attrs
 
 from engine.actions import Action, Kind
-from engine.cards import Card, Seat, is_clan, other
+from engine.cards import CLAN_CARDS, Card, Seat, is_clan, other
 from engine.game import Game
 from engine.phase import Phase
 
@@ -16,6 +18,9 @@ class StoneView:
     needs: int
     modes: tuple[Card, ...]
     complete_first: Seat | None  # whose side has been complete the longer
+
+
+_UNSEEN_STONE = StoneView((), (), None, 0, (), None)
 
 
 @attrs.frozen
@@ -42,33 +47,54 @@ class View:
 
 
 def view(game: Game, seat: Seat) -> View:
-    rival = other(seat)
-    clan = sum(map(is_clan, game.hands[rival]))
-    return View(
-        seat=seat,
-        to_move=game.to_move,
-        phase=game.phase,
-        hand=tuple(game.hands[seat]),
-        stones=tuple(
-            map(
-                StoneView,
-                game.sides[seat],
-                game.sides[rival],
-                game.owners,
-                game.needs,
-                game.modes,
-                game.complete_first,
-            )
-        ),
-        clan_deck=len(game.clan_deck),
-        tactic_deck=len(game.tactic_deck),
-        opponent_hand=HandSize(clan, len(game.hands[rival]) - clan),
-        discard=tuple(game.discard),
-        your_tactics=tuple(game.tactics_played[seat]),
-        their_tactics=tuple(game.tactics_played[rival]),
-        draws_left=game.draws_left,
-        returns_left=game.returns_left,
-    )
+    return Perspective(game, seat).view()
+
+
+class Perspective:
+    """What one seat sees of a game, again and again: stones that did not change since the last look are the same
+    objects, so that whoever turns them into something else can remember that too."""
+
+    def __init__(self, game: Game, seat: Seat):
+        self._game = game
+        self._seat = seat
+        self._changes = [-1] * len(game.changes)
+        self._stones: list[StoneView] = [_UNSEEN_STONE] * len(game.changes)
+
+    def view(self) -> View:
+        game, seat = self._game, self._seat
+        rival = other(seat)
+        if self._changes != game.changes:
+            self._look_again()
+        clan = bisect(game.hands[rival], CLAN_CARDS[-1])
+        return View(
+            seat=seat,
+            to_move=game.to_move,
+            phase=game.phase,
+            hand=tuple(game.hands[seat]),
+            stones=tuple(self._stones),
+            clan_deck=len(game.clan_deck),
+            tactic_deck=len(game.tactic_deck),
+            opponent_hand=HandSize(clan, len(game.hands[rival]) - clan),
+            discard=tuple(game.discard),
+            your_tactics=tuple(game.tactics_played[seat]),
+            their_tactics=tuple(game.tactics_played[rival]),
+            draws_left=game.draws_left,
+            returns_left=game.returns_left,
+        )
+
+    def _look_again(self) -> None:
+        game, rival = self._game, other(self._seat)
+        for stone, change in enumerate(game.changes):
+            if self._changes[stone] != change:
+                self._changes[stone] = change
+                self._stones[stone] = StoneView(
+                    game.sides[self._seat][stone],
+                    game.sides[rival][stone],
+                    game.owners[stone],
+                    game.needs[stone],
+                    game.modes[stone],
+                    game.complete_first[stone],
+                )
 
 
 def text_for_opponent(action: Action) -> str:

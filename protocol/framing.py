@@ -19,8 +19,10 @@ class LineBuffer:
         self._limit = limit
         self._rest = bytearray()
 
-    def feed(self, data: bytes) -> list[bytes]:
+    def feed(self, data: bytes | bytearray) -> list[bytes]:
         """The lines that `data` completes. Raises RemoteProtocolError when a line is too long."""
+        if not self._rest and 0 < len(data) <= self._limit and data.find(b"\n") == len(data) - 1:
+            return [bytes(data[:-1])]  # exactly one whole line, as nearly always
         self._rest += data
         lines: list[bytes] = []
         if b"\n" in data:

@@ -88,6 +88,10 @@ def _tag(message: Message) -> str:
     return str(message.__struct_config__.tag)
 
 
+_HELLOS: Final = frozenset((ServerHello, BotHello))
+_SAID_BY_BOTS: Final = frozenset(BotMessage.__args__)
+
+
 class Session:
     def __init__(self, role: Role):
         self.role = role
@@ -97,9 +101,10 @@ class Session:
 
     def send(self, message: Message) -> bytes:
         """The line that says it. Raises LocalProtocolError if we may not say it now."""
-        if isinstance(message, BotMessage) is not (self.role is Role.BOT):
+        kind = type(message)
+        if (kind in _SAID_BY_BOTS) is not (self.role is Role.BOT):
             raise LocalProtocolError(Code.OUT_OF_TURN, f"a {self.role.value} does not say {_tag(message)!r}")
-        state = TRANSITIONS.get((self.state, type(message)))
+        state = TRANSITIONS.get((self.state, kind))
         if state is None:
             raise LocalProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be said now: {_WORDS[self.state]}")
         if isinstance(message, Request) and message.id <= self.last_id:
@@ -118,12 +123,14 @@ class Session:
         message = self._receive_as_bot(line) if self.role is Role.BOT else decode_from_bot(line)
         if message is None or (isinstance(message, Action) and self._is_late(message)):
             return None
-        state = TRANSITIONS.get((self.state, type(message)))
+        kind = type(message)
+        state = TRANSITIONS.get((self.state, kind))
         if state is None:
             raise RemoteProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be said now: {_WORDS[self.state]}")
-        if isinstance(message, ServerHello | BotHello) and message.protocol != PROTOCOL:
+        if kind in _HELLOS and message.protocol != PROTOCOL:  # type: ignore[union-attr]
             raise RemoteProtocolError(
-                Code.WRONG_PROTOCOL, f"protocol {message.protocol} is not spoken here; it is {PROTOCOL}"
+                Code.WRONG_PROTOCOL,
+                f"protocol {message.protocol} is not spoken here; it is {PROTOCOL}",  # type: ignore[union-attr]
             )
         self._said(message, state)
         return message

@@ -11,16 +11,13 @@ from itertools import combinations
 
 from tabulate import tabulate
 
-from arena import wire
-from engine.actions import Action, parse
+from arena.referee import Referee
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.game import Game
 from engine.ruleset import PRESETS, RuleSet
 from engine.scoring import Outcome
-from engine.view import view
 from example_bots import counting, greedy, random_bot
-from protocol.messages import Clock, Points, Request
+from protocol.messages import Clock, Request
 
 Choose = Callable[[Request], str]
 ROUNDS = 400
@@ -34,21 +31,13 @@ BOTS: dict[str, Choose] = {"counting": counting.choose, "greedy": greedy.choose,
 
 
 def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], first: Seat) -> Outcome:
-    game = Game.new(rules, deal, first)
-    news: tuple[list[tuple[Seat, Action]], list[tuple[Seat, Action]]] = ([], [])
-    number = 0
-    while game.outcome is None:
-        seat, legal = game.to_move, game.legal_actions()
-        action = legal[0]
-        if len(legal) > 1:
-            number += 1
-            request = wire.request(number, view(game, seat), legal, news[seat], Points(0, 0), Clock(None, None))
-            news[seat].clear()
-            action = parse(choosers[seat](request))
-        for heard in news:
-            heard.append((seat, action))
-        game.apply(action)
-    return game.outcome
+    referee = Referee(rules, deal, first)
+    while ask := referee.ask():
+        request = referee.request(ask, len(referee.moves) + 1, (0, 0), Clock(None, None))
+        referee.answer(choosers[ask.seat](request), 0)
+    assert referee.fault is None
+    assert referee.outcome is not None
+    return referee.outcome
 
 
 def pair_scores(rules: RuleSet, ours: Choose, theirs: Choose, pairs: int) -> Iterator[float]:

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from arena.bots import BotError, BotSpec, parse_bot
-from arena.link import Link, LinkClosed
+from arena.link import Link, LinkClosed, said_text
 from arena.spawn import BotProcess, SpawnError, spawn
 from protocol.errors import RemoteProtocolError
 from protocol.messages import PROTOCOL, BotHello, ServerHello
@@ -103,7 +103,7 @@ async def test_messages_go_to_the_process_and_come_back() -> None:
         link = Link(process.stream)
         await link.say(ServerHello(PROTOCOL, "test"))
         assert await link.hear() == BotHello(PROTOCOL, "none")
-        assert [str(said) for said in link.transcript] == [
+        assert [said_text(said) for said in link.transcript] == [
             '> {"type":"hello","protocol":1,"server":"test"}',
             '< {"type": "hello", "protocol": 1, "name": "none"}',
         ]

@@ -1,0 +1,317 @@
+"""Folds a journal into what its tables need, one round at a time. Pure, but for `fold`, which reads the files.
+
+Memory grows with the bots and with who met whom, and with what is under way (matches whose rounds are not all in,
+rounds whose mirror image has not come); never with the number of rounds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import attrs
+import msgspec
+from msgspec import Meta, Struct
+
+from arena.journal import JournalError, TournamentLine, VoidLine, read
+from arena.meetings import Meeting, Versus
+from arena.ratings import Matchup, Ratings, Scale, rate
+from arena.schedule import Format
+from arena.thinking import ThinkingTime
+from engine.scoring import Ending
+from protocol.messages import is_name
+
+FAULTS: Final = tuple(ending for ending in Ending if ending.is_fault)
+_MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
+
+SeatNumber = Literal[0, 1]
+Milliseconds = Annotated[int, Meta(ge=0)]
+
+
+class ResultSummary(Struct, frozen=True, gc=False):
+    winner: SeatNumber | None
+    ending: Ending
+    points: tuple[int, int]
+
+
+class FaultSummary(Struct, frozen=True, gc=False):
+    seat: SeatNumber
+
+
+class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=True):
+    """The part of a RoundLine that standings need: a million of them are decoded in a minute."""
+
+    v: Literal[1]
+    id: str
+    match: str
+    bots: tuple[str, str]
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
+    result: ResultSummary
+    pair: str = ""
+    fault: FaultSummary | None = None
+
+    def charged(self) -> tuple[int, ...]:
+        """The seats whose fault ended the round."""
+        if not self.result.ending.is_fault:
+            return ()
+        if self.result.winner is None:  # neither of them could play
+            return 0, 1
+        return (self.fault.seat if self.fault else 1 - self.result.winner,)
+
+
+class _Plan(Struct, frozen=True):
+    """What the configuration in a journal says about how much is to come."""
+
+    format: Format
+    cycles: int
+    rounds: int
+    mirror: bool
+    bots: list[Any]
+
+    @property
+    def total(self) -> int:
+        count = len(self.bots)
+        pairings = count - 1 if self.format is Format.GAUNTLET else count * (count - 1) // 2
+        return pairings * self.cycles * self.rounds
+
+
+@attrs.define
+class _Waiting:
+    """A round whose mirror image has not come. Left out rounds have no half points."""
+
+    id: str
+    meeting: Meeting
+    half_points: int | None
+
+
+@attrs.define
+class _OpenMatch:
+    meeting: Meeting
+    rounds: int = 0
+    lead: int = 0  # points of the first bot less those of the second
+
+
+@attrs.frozen
+class BotTotals:
+    name: str
+    wins: int
+    draws: int
+    losses: int
+    points: int
+    points_against: int
+    matches: tuple[int, int, int]  # won, drawn, lost
+    faults: Mapping[Ending, int]
+    mean_ms: float | None  # of thought for a move
+    p99_ms: int | None
+
+    @property
+    def rounds(self) -> int:
+        return self.wins + self.draws + self.losses
+
+
+class Standings:
+    def __init__(self, *, leave_out_faults: bool = False):
+        """`leave_out_faults`: rounds that ended by a fault count for nothing but as that fault."""
+        self.voids = 0
+        self.rounds = 0  # in the journal, counted or left out
+        self._left_out = FAULTS if leave_out_faults else ()
+        self._thinking: dict[str, ThinkingTime] = {}
+        self._faults: dict[str, Counter[Ending]] = {}
+        self._meetings: dict[tuple[str, str], Meeting] = {}
+        self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
+        self._open_matches: dict[str, _OpenMatch] = {}
+        self._unfinished_matches = 0  # of tournaments that were followed by another one
+        self._plan: _Plan | None = None
+        self._planned: int | None = 0
+
+    @property
+    def unfinished_matches(self) -> int:
+        return self._unfinished_matches + len(self._open_matches)
+
+    @property
+    def missing_rounds(self) -> int | None:
+        """Still to be played; None if a journal does not say how many there will be."""
+        known = self._planned is not None and self._plan is not None
+        return max(0, (self._planned or 0) - self.rounds) if known else None
+
+    def begin(self, line: TournamentLine) -> None:
+        """Another tournament: ids begin anew."""
+        for waiting in self._waiting.values():
+            if waiting.half_points is not None:
+                waiting.meeting.singles[waiting.half_points] += 1
+        self._waiting.clear()
+        self._unfinished_matches += len(self._open_matches)
+        self._open_matches.clear()
+        try:
+            self._plan = msgspec.convert(line.config, _Plan)
+        except msgspec.ValidationError:  # written by another program: all that we need to know is in the rounds
+            self._plan = None
+        if self._planned is not None:
+            self._planned = self._planned + self._plan.total if self._plan else None
+
+    def add_void(self) -> None:
+        self.voids += 1
+
+    def add(self, line: RoundSummary) -> None:
+        """Raises JournalError, and counts nothing, for a round that cannot be."""
+        meeting = self._meetings.get(line.bots) or self._meeting(line.bots)
+        side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first of them
+        result = line.result
+        half_points: int | None = 1 if result.winner is None else 2 if result.winner == side else 0
+        points = result.points if side == 0 else (result.points[1], result.points[0])
+        if result.ending in self._left_out:
+            half_points, points = None, (0, 0)
+        self._count_unit(line, meeting, half_points)
+        self._count_match(line.match, meeting, points)
+        self.rounds += 1
+        if half_points is not None:
+            meeting.count(half_points, points)
+        for seat in line.charged():
+            self._faults[line.bots[seat]][result.ending] += 1
+        times: tuple[list[int], list[int]] = ([], [])
+        for seat, _, ms in line.moves:
+            if ms is not None:
+                times[seat].append(ms)
+        self._thinking[line.bots[0]].add(times[0])
+        self._thinking[line.bots[1]].add(times[1])
+
+    def _meeting(self, bots: tuple[str, str]) -> Meeting:
+        first, second = sorted(bots)
+        if first == second:
+            raise JournalError(f"{first!r} plays against itself")
+        for name in bots:
+            if name not in self._thinking and not is_name(name):
+                raise JournalError(f"{name!r} is no name of a bot")
+        for name in bots:
+            self._thinking.setdefault(name, ThinkingTime())
+            self._faults.setdefault(name, Counter())
+        return self._meetings.setdefault((first, second), Meeting((first, second)))
+
+    def _count_unit(self, line: RoundSummary, meeting: Meeting, half_points: int | None) -> None:
+        pair = line.pair or line.id
+        single = not line.pair or (pair == line.id and self._plan is not None and not self._plan.mirror)
+        waiting = None if single else self._waiting.get(pair)
+        if waiting is None and not single:
+            self._waiting[pair] = _Waiting(line.id, meeting, half_points)
+            return
+        if waiting is not None:
+            if waiting.id == line.id:
+                raise JournalError(f"round {line.id} is there twice")
+            if waiting.meeting is not meeting:
+                raise JournalError(f"round {line.id} is said to mirror {waiting.id}, which other bots played")
+            del self._waiting[pair]
+            if half_points is not None and waiting.half_points is not None:
+                meeting.pairs[half_points + waiting.half_points] += 1
+                return
+            half_points = waiting.half_points if half_points is None else half_points
+        if half_points is not None:
+            meeting.singles[half_points] += 1
+
+    def _count_match(self, match: str, meeting: Meeting, points: tuple[int, int]) -> None:
+        under_way = self._open_matches.get(match)
+        if under_way is None:
+            under_way = self._open_matches[match] = _OpenMatch(meeting)
+        under_way.rounds += 1
+        under_way.lead += points[0] - points[1]
+        if self._plan is not None and under_way.rounds == self._plan.rounds:
+            lead = under_way.lead
+            meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
+            del self._open_matches[match]
+
+    # What came of it. Always in the order of names: so the numbers do not depend on which round was finished first.
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._thinking))
+
+    def versus(self) -> tuple[Versus, ...]:
+        """Everybody against everybody they met, each meeting seen from both sides."""
+        return tuple(sorted((side for each in self._meetings.values() for side in each.sides()), key=_by_name))
+
+    def totals(self) -> tuple[BotTotals, ...]:
+        sides: dict[str, list[Versus]] = {name: [] for name in self.names}
+        for versus in self.versus():
+            sides[versus.bot].append(versus)
+        return tuple(self._totals(name, sides[name]) for name in self.names)
+
+    def _totals(self, name: str, sides: list[Versus]) -> BotTotals:
+        thinking = self._thinking[name]
+        return BotTotals(
+            name=name,
+            wins=sum(side.wins for side in sides),
+            draws=sum(side.draws for side in sides),
+            losses=sum(side.losses for side in sides),
+            points=sum(side.points for side in sides),
+            points_against=sum(side.points_against for side in sides),
+            matches=_sum3(side.matches for side in sides),
+            faults=dict(self._faults[name]),
+            mean_ms=thinking.mean,
+            p99_ms=thinking.percentile(99),
+        )
+
+    def matchups(self) -> list[Matchup]:
+        """For the ratings, bots by their number in `names`. Of an unfinished pair the half that is there counts."""
+        number = {name: index for index, name in enumerate(self.names)}
+        singles = {bots: list(meeting.singles) for bots, meeting in self._meetings.items()}
+        for waiting in self._waiting.values():
+            if waiting.half_points is not None:
+                singles[waiting.meeting.bots][waiting.half_points] += 1
+        return [
+            Matchup(number[bots[0]], number[bots[1]], tuple(meeting.pairs), tuple(singles[bots]))
+            for bots, meeting in sorted(self._meetings.items())
+        ]
+
+    def rate(self, average: float = 0.0, anchor: tuple[str, float] | None = None) -> Ratings:
+        """By number in `names`. Raises ValueError for an anchor that is not there."""
+        names = self.names
+        if anchor is not None and anchor[0] not in names:
+            raise ValueError(f"no bot is called {anchor[0]!r}; there are: {', '.join(names)}")
+        held = None if anchor is None else (names.index(anchor[0]), anchor[1])
+        return rate(len(names), self.matchups(), Scale(average, held))
+
+
+def _by_name(versus: Versus) -> tuple[str, str]:
+    return versus.bot, versus.opponent
+
+
+def _sum3(triples: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    won, drawn, lost = (sum(column) for column in zip((0, 0, 0), *triples, strict=True))
+    return won, drawn, lost
+
+
+def fold(paths: Iterable[Path], *, leave_out_faults: bool = False) -> tuple[Standings, list[str]]:
+    """All journals as if they were one file, and a line for each line that cannot be used. Raises OSError."""
+    standings = Standings(leave_out_faults=leave_out_faults)
+    problems: list[str] = []
+    more = 0
+    for problem in _fold(paths, standings):
+        if len(problems) < _MOST_PROBLEMS:
+            problems.append(problem)
+        else:
+            more += 1
+    return standings, problems + ([f"and {more} more"] if more else [])
+
+
+def _fold(paths: Iterable[Path], standings: Standings) -> Iterator[str]:
+    seen: set[bytes] = set()
+    again = False
+    for path in paths:
+        for entry in read(path, RoundSummary | TournamentLine | VoidLine):
+            match entry.line:
+                case RoundSummary() if not again:
+                    try:
+                        standings.add(entry.line)
+                    except JournalError as error:
+                        yield f"{path}:{entry.number}: {error}"
+                case TournamentLine():
+                    opening = msgspec.json.encode(entry.line)
+                    again = opening in seen
+                    seen.add(opening)
+                    if again:
+                        yield f"{path}:{entry.number}: this tournament was already read; its rounds are left out"
+                    else:
+                        standings.begin(entry.line)
+                case VoidLine() if not again:
+                    standings.add_void()
+                case None:
+                    yield f"{path}:{entry.number}: {entry.problem}"

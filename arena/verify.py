@@ -1,0 +1,131 @@
+"""`arena verify`: every round of a journal again through the referee, every point recounted. No bot is needed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from arena.config import ConfigError, recorded_rules_and_schedule
+from arena.journal import JournalLine, RoundLine, TournamentLine, VoidLine, game_record, read
+from arena.schedule import PlannedRound, deal_for
+from engine.errors import EngineError
+from engine.record import steps, verify
+from engine.ruleset import RuleSet
+
+
+@attrs.frozen
+class Problem:
+    path: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+@attrs.define
+class Report:
+    rounds: int = 0
+    voids: int = 0
+    tournaments: int = 0
+    problems: list[Problem] = attrs.field(factory=list)
+    torn: list[Problem] = attrs.field(factory=list)
+    points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted
+
+
+@attrs.frozen
+class _Plan:
+    """What the opening line of a tournament says about its rounds."""
+
+    seed: str
+    rules: RuleSet
+    rounds: dict[str, tuple[PlannedRound, tuple[str, str]]]
+
+
+def verify_journals(paths: list[Path]) -> Report:
+    report = Report()
+    for path in paths:
+        _verify_file(path, report)
+    return report
+
+
+def _verify_file(path: Path, report: Report) -> None:
+    plan: _Plan | None = None
+    seen: set[str] = set()
+    for entry in read(path, JournalLine):
+        if entry.line is None:
+            (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
+            continue
+        match entry.line:
+            case TournamentLine() as opening:
+                report.tournaments += 1
+                seen = set()
+                try:
+                    plan = _plan(opening.config)
+                except (ConfigError, EngineError) as error:
+                    plan = None
+                    report.problems.append(Problem(path, entry.number, f"the configuration is damaged: {error}"))
+            case VoidLine():
+                report.voids += 1
+            case RoundLine() as line:
+                report.rounds += 1
+                for text in _problems_of(line, plan, seen):
+                    report.problems.append(Problem(path, entry.number, f"round {line.id}: {text}"))
+                seen.add(line.id)
+                for name, points in zip(line.bots, line.result.points, strict=True):
+                    report.points[name] = report.points.get(name, 0) + points
+
+
+def _plan(config: dict[str, Any]) -> _Plan:
+    seed, rules, matches, names = recorded_rules_and_schedule(config)
+    rounds = {
+        planned.id: (planned, (names[match.bots[0]], names[match.bots[1]]))
+        for match in matches
+        for planned in match.rounds
+    }
+    return _Plan(seed, rules, {str(key): value for key, value in rounds.items()})
+
+
+def _problems_of(line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterator[str]:
+    if line.id in seen:
+        yield "it is in the journal twice"
+    if plan is not None:
+        yield from _differences_from_plan(line, plan)
+    try:
+        record = game_record(line)
+        verify(record)
+        yield from _times_out_of_place(line)
+    except (EngineError, ValueError) as error:
+        yield str(error)
+
+
+def _times_out_of_place(line: RoundLine) -> Iterator[str]:
+    """A time of null stands where the referee applied the only legal action, and nowhere else."""
+    for index, step in enumerate(steps(game_record(line))):
+        lone = len(step.game.legal_actions()) == 1
+        if lone is not (line.moves[index][2] is None):
+            yield f"move {index + 1}: {'has a time, but was the only legal action' if lone else 'has no time'}"
+            return
+
+
+def _differences_from_plan(line: RoundLine, plan: _Plan) -> Iterator[str]:
+    found = plan.rounds.get(line.id)
+    if found is None:
+        yield "it is not in the schedule of this tournament"
+        return
+    planned, names = found
+    if line.bots != names:
+        yield f"it is between {' and '.join(line.bots)}, but the schedule says {' and '.join(names)}"
+    if planned.first is not None and planned.first != line.first:
+        yield f"seat {line.first} began, but the schedule says seat {planned.first}"
+    if line.rules != plan.rules.name:
+        yield f"it was played by {line.rules}, but the tournament by {plan.rules.name}"
+        return
+    seed, deal = deal_for(planned, plan.seed, plan.rules)
+    try:
+        recorded = game_record(line).deal
+    except (EngineError, ValueError):
+        return  # said elsewhere
+    if line.seed != seed or recorded != deal:
+        yield "its deal is not the one that follows from the tournament's seed"

@@ -1,0 +1,419 @@
+"""Tournaments with real processes: bots that fail in every way, resuming, stopping."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from arena.config import Config, from_command_line
+from arena.drive import drive
+from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, read
+from arena.match import Match
+from arena.player import Player
+from arena.progress import Quiet
+from arena.referee import Referee
+from arena.runner import Ledger, Tournament, TournamentError, planned_matches, resume
+from arena.verify import verify_journals
+from arena.watch import Watch
+from engine.cards import SEATS
+from tests.processes import bad_command, is_running
+
+STEADY = Path(__file__).parent / "steady_bot.py"
+
+
+def steady(name: str, *words: str) -> str:
+    return f"{name}={sys.executable} {STEADY} {name} {' '.join(words)}"
+
+
+def configured(*bots: str, journal: Path | None = None, **options: str) -> Config:
+    named = {"rounds": "2", "seed": "7", "concurrency": "2", "st": "5"} | {
+        k.replace("_", "-"): v for k, v in options.items()
+    }
+    return from_command_line(bots, (), named | ({"journal": str(journal)} if journal else {}))
+
+
+def played(config: Config) -> list[RoundLine]:
+    assert config.journal is not None
+    drive(config, lambda _total, _done: _quiet())
+    return rounds_in(config.journal)
+
+
+def _quiet() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext(Quiet())
+
+
+def rounds_in(journal: Path) -> list[RoundLine]:
+    return [
+        entry.line
+        for entry in read(journal, TournamentLine | RoundLine | VoidLine)
+        if isinstance(entry.line, RoundLine)
+    ]
+
+
+def essence(lines: list[RoundLine]) -> dict[str, Any]:
+    """All that a round is, but when it was played and how long it took."""
+    return {
+        line.id: (line.bots, line.first, line.deck, line.result, [move[:2] for move in line.moves], line.seed)
+        for line in lines
+    }
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "cup.jsonl"
+
+
+def test_a_tournament_plays_every_round_and_its_journal_is_verified(journal: Path) -> None:
+    config = configured(steady("a"), steady("b"), steady("c"), journal=journal, rounds="4", rules="tactics")
+    lines = played(config)
+    assert {line.id for line in lines} == {each.id for match in planned_matches(config) for each in match.rounds}
+    assert all(line.fault is None for line in lines)
+    report = verify_journals([journal])
+    assert (report.problems, report.rounds, report.tournaments) == ([], 12, 1)
+    assert report.points == Counter(
+        {name: sum(line.result.points[line.bots.index(name)] for line in lines if name in line.bots) for name in "abc"}
+    )
+
+
+def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None:
+    bots = [steady("a"), steady("b"), steady("c"), steady("d")]
+    journals = []
+    for concurrency in ("1", "8"):
+        journals.append(
+            played(configured(*bots, journal=tmp_path / f"{concurrency}.jsonl", rounds="4", concurrency=concurrency))
+        )
+    assert essence(journals[0]) == essence(journals[1])
+    assert len(journals[0]) == 24
+
+
+@pytest.mark.parametrize(
+    ("way", "ending", "detail"),
+    [
+        ("crash-at-start", "failed-to-start", "the bot closed its end before it said hello; exit status 1; on stderr: no licence"),
+        ("slow-start", "failed-to-start", "did not say hello within 500 ms"),
+        ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
+        ("crash", "crashed", "it ended with exit status 3"),
+        ("exit-0", "crashed", "it ended with exit status 0"),
+        ("close-input", "crashed", "the bot closed its end, but it still runs"),
+        ("hang", "timeout", "no answer after "),
+        ("late", "timeout", "ms; allowed were 300 ms for an answer"),
+        ("ignore-sigterm", "timeout", "no answer after "),
+        ("fork", "timeout", "no answer after "),
+        ("flood-lines", "timeout", "no answer after "),
+        ("half-line", "timeout", "no answer after "),
+        ("old-id", "timeout", "no answer after "),
+        ("flood-stdout", "malformed", "a line is longer than 65536 bytes"),
+        ("garbage", "malformed", "the line is not UTF-8"),
+        ("chatter", "malformed", "the line is not JSON"),
+        ("twice", "malformed", "a second answer to request"),
+        ("future-id", "malformed", "but the latest request was"),
+        ("illegal", "illegal-move", "stone"),
+        ("no-action", "illegal-move", "'resign' is no action"),
+        ("eat-memory", "crashed", "it ended with exit status 1"),
+    ],
+)  # fmt: skip
+def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way: str, ending: str, detail: str) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    config = configured(
+        f"bad={bad_command(way)}", steady("good"), journal=journal, st="3" if way == "eat-memory" else "0.3", timemargin="0", start="0.5",
+        memory="200M",
+    )  # fmt: skip
+    lines = played(config)
+    assert len(lines) == 2
+    for line in lines:
+        assert (line.result.ending, line.fault and line.fault.seat) == (ending, 0)
+        assert line.fault is not None
+        assert detail in line.fault.detail
+        assert line.result.winner == 1
+        assert line.result.points[1] == 5
+        assert line.fault.bundle is not None
+        _check_bundle(Path(line.fault.bundle), way, ending)
+    assert verify_journals([journal]).problems == []
+    assert len(os.listdir("/proc/self/fd")) == before
+    _nobody_left(way)
+
+
+def _check_bundle(folder: Path, way: str, ending: str) -> None:
+    facts = json.loads((folder / "bundle.json").read_text())
+    assert facts["fault"]["ending"] == ending
+    assert facts["again"] == f"arena again {folder / 'bundle.json'}"
+    if ending != "failed-to-start" and way != "flood-lines":
+        exchange = (folder / "0-bad.exchange.txt").read_text()
+        assert '> {"type":"request"' in exchange
+        assert (folder / "1-good.exchange.txt").exists()
+    if way in ("crash", "exit-0"):
+        assert (folder / "0-bad.stderr.txt").read_text() == "I am leaving\n"
+
+
+def _nobody_left(way: str) -> None:
+    """No process of ours that runs a bad bot, nor a child of one, is there any more."""
+    left = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_running(pid) and _is_bot(pid, way)]
+    assert left == []
+
+
+def _is_bot(pid: int, way: str) -> bool:
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return parent == os.getpid() and way.encode() in command
+
+
+def test_a_bot_that_floods_stderr_plays_on_and_its_file_is_capped(journal: Path) -> None:
+    lines = played(configured(f"loud={bad_command('flood-stderr')}", steady("good"), journal=journal))
+    assert [line.fault for line in lines] == [None, None]
+    assert (journal.with_suffix(".stderr") / "loud.txt").stat().st_size == 1 << 20
+
+
+def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> None:
+    config = configured(
+        f"bad={bad_command('hang')}", steady("a"), steady("b"), steady("c"), journal=journal, st="3", concurrency="4",
+    )  # fmt: skip
+    told: list[tuple[float, RoundLine]] = []
+
+    class Listening(Quiet):
+        def finished(self, line: RoundLine) -> None:
+            told.append((time.monotonic(), line))
+
+    from contextlib import nullcontext
+
+    started = time.monotonic()
+    drive(config, lambda _total, _done: nullcontext(Listening()))
+    others = [when - started for when, line in told if "bad" not in line.bots]
+    assert len(others) == 6
+    assert max(others) < 3
+
+
+def test_after_faults_in_a_row_a_bot_is_withdrawn_and_the_tournament_goes_on(journal: Path) -> None:
+    config = configured(
+        f"bad={bad_command('crash')}", steady("a"), steady("b"), journal=journal, rounds="6", max_faults="3", concurrency="1",
+    )  # fmt: skip
+    lines = played(config)
+    assert len(lines) == 18
+    bad = [line for line in lines if "bad" in line.bots]
+    endings = Counter(line.result.ending for line in bad)
+    assert endings == {"crashed": 3, "failed-to-start": 9}
+    assert all(line.fault is not None for line in bad)
+    assert bad[-1].fault is not None
+    assert bad[-1].fault.detail == "withdrawn after 3 faults in a row"
+    assert bad[-1].moves == ()
+    assert verify_journals([journal]).problems == []
+
+
+def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
+    lines = played(configured("x=./no-such-bot", "y=./no-such-bot-either", journal=journal, max_faults="0"))
+    assert [(line.result.winner, line.result.points) for line in lines] == [(None, (0, 0))] * 2
+    assert verify_journals([journal]).problems == []
+
+
+@pytest.mark.parametrize(("restart", "processes"), [("never", 1), ("match", 3), ("round", 12)])
+def test_a_bot_is_started_once_a_worker_a_match_or_a_round(journal: Path, restart: str, processes: int) -> None:
+    config = configured(
+        steady("a", "note"), steady("b"), journal=journal, rounds="4", cycles="3", restart=restart, concurrency="1"
+    )
+    pids = {note for line in played(config) for note in line.notes.values()}
+    assert len(pids) == processes
+
+
+def test_a_journal_goes_on_exactly_where_it_stopped(tmp_path: Path) -> None:
+    bots = [steady("a"), steady("b"), steady("c")]
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", rounds="6"))
+    lines = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    for cut in (1, 5, 12, 19):
+        journal = tmp_path / f"cut{cut}.jsonl"
+        journal.write_bytes(b"".join(lines[:cut]) + (lines[cut][: len(lines[cut]) // 2] if cut < 19 else b""))
+        assert essence(played(configured(*bots, journal=journal, rounds="6"))) == essence(whole)
+        assert verify_journals([journal]).problems == []
+        assert len(rounds_in(journal)) == 18
+
+
+def test_points_so_far_and_the_winner_who_begins_survive_a_stop(tmp_path: Path) -> None:
+    bots = [steady("a"), steady("b")]
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", rounds="5", rules="classic"))
+    lines = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    journal = tmp_path / "cut.jsonl"
+    journal.write_bytes(b"".join(lines[:4]))
+    assert essence(played(configured(*bots, journal=journal, rounds="5", rules="classic"))) == essence(whole)
+    for before, after in zip(whole, whole[1:], strict=False):
+        assert before.result.winner is None or after.first == before.result.winner
+
+
+def test_a_journal_of_another_configuration_is_refused_with_the_difference(journal: Path) -> None:
+    played(configured(steady("a"), steady("b"), journal=journal))
+    saved = journal.read_bytes()
+    with pytest.raises(JournalError, match=r"journal of another tournament:\n  rounds: the journal has 2, now it is 4"):
+        played(configured(steady("a"), steady("b"), journal=journal, rounds="4"))
+    assert journal.read_bytes() == saved
+
+
+def test_a_damaged_journal_is_refused_with_the_line(journal: Path) -> None:
+    played(configured(steady("a"), steady("b"), journal=journal))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0] + b'{"type":"round","v":1,\n' + lines[2])
+    with pytest.raises(JournalError, match=r"cup.jsonl:2: this is no line of a journal: .*; mend or remove the line"):
+        played(configured(steady("a"), steady("b"), journal=journal))
+
+
+def test_only_one_arena_writes_to_a_journal(journal: Path) -> None:
+    with Journal(journal), pytest.raises(JournalError, match="another arena is writing to this journal"):
+        Journal(journal)
+    Journal(journal).__exit__()
+
+
+def command(journal: Path, *bots: str, **options: str) -> list[str]:
+    named = {"rounds": "6", "seed": "7", "concurrency": "2", "journal": str(journal)} | options
+    return [sys.executable, "-m", "arena", "run", *bots, *(word for k, v in named.items() for word in (f"--{k}", v))]
+
+
+def test_killed_at_random_moments_fifty_times_it_loses_nothing_and_plays_nothing_twice(tmp_path: Path) -> None:
+    bots = [steady("a"), steady("b"), steady("c")]
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", rounds="20", cycles="4"))
+    journal, rng = tmp_path / "killed.jsonl", random.Random(4)
+    kills = 0
+    while kills < 50:
+        process = subprocess.Popen(
+            command(journal, *bots, rounds="20", cycles="4", st="5"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(timeout=0.35 + rng.random() * 0.25)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+        else:
+            assert process.returncode == 0
+            break
+    subprocess.run(command(journal, *bots, rounds="20", cycles="4", st="5"), check=True, capture_output=True)
+    assert kills >= 5
+    assert essence(rounds_in(journal)) == essence(whole)
+    assert len(rounds_in(journal)) == len(whole) == 240
+    assert verify_journals([journal]).problems == []
+
+
+def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    bots = [steady("a"), steady("b")]
+    journal = tmp_path / "full.jsonl"
+    limited = f"ulimit -f 12; exec {' '.join(map(_quoted, command(journal, *bots, st='5')))}"
+    full = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
+    assert full.returncode == 1
+    assert "full.jsonl: cannot write: File too large" in full.stderr
+    assert "Traceback" not in full.stderr
+    saved = rounds_in(journal)
+    assert 0 < len(saved) < 6
+    assert journal.read_bytes().endswith(b"\n")
+    subprocess.run(command(journal, *bots, st="5"), check=True, capture_output=True)
+    assert len(rounds_in(journal)) == 6
+    assert rounds_in(journal)[: len(saved)] == saved
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_stops_at_once_and_says_how_to_go_on(journal: Path, number: signal.Signals) -> None:
+    words = command(journal, steady("a"), f"slow={bad_command('ignore-sigterm')}", rounds="200", st="60")
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert "Started round 1 of 200 (a vs slow)" in process.stderr.readline()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "Stopped. 0 of 200 rounds are saved in" in err
+    assert f"To go on:  arena run '{steady('a')}" in err
+    assert "Traceback" not in err
+    _nobody_left("ignore-sigterm")
+
+
+async def test_a_cancelled_tournament_leaves_no_process_behind(journal: Path) -> None:
+    with Journal(journal) as opened:
+        config, ledger = resume(
+            opened, configured(steady("a"), f"slow={bad_command('hang')}", journal=journal, st="60")
+        )
+        before = len(os.listdir("/proc/self/fd"))
+        tournament = Tournament(config, opened, ledger, Quiet())
+        with trio.move_on_after(1):
+            await tournament.run()
+        assert len(os.listdir("/proc/self/fd")) == before
+    _nobody_left("hang")
+
+
+def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = Referee.request, iter(range(10**9))
+
+    def request(self: Referee, *arguments: Any, **named: Any) -> Any:
+        if next(calls) == 5:
+            raise ZeroDivisionError("our own bug")
+        return real(self, *arguments, **named)
+
+    monkeypatch.setattr(Referee, "request", request)
+    lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
+    assert len(lines) == 2
+    voids = [
+        entry.line for entry in read(journal, TournamentLine | RoundLine | VoidLine) if isinstance(entry.line, VoidLine)
+    ]
+    assert [line.id for line in voids] == ["1.1-2.1"]
+    assert "ZeroDivisionError: our own bug" in voids[0].reason
+    assert verify_journals([journal]).voids == 1
+
+
+def test_a_round_that_is_void_again_and_again_stops_the_tournament(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def request(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("our own bug")
+
+    monkeypatch.setattr(Referee, "request", request)
+    with pytest.raises(TournamentError, match=r"round 1.1-2.1 was void 10 times in a row"):
+        played(configured(steady("a"), steady("b"), journal=journal))
+
+
+async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault() -> None:
+    """The event loop is blocked again and again, for longer than the bot is late."""
+    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
+    watch = Watch()
+
+    async def block() -> None:
+        while True:
+            time.sleep(0.4)
+            await trio.sleep(0)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        players = tuple(Player(spec, nursery, lambda _: None) for spec in config.bots)
+        match = Match(planned_matches(config)[0], config.rules, "7", (players[0], players[1]), watch, lambda *_: None)
+        await players[0].sit_down(match._starts[0])
+        nursery.start_soon(block)
+        round_ = match.planned.rounds[0]
+        with trio.fail_after(60):
+            result = await match.play_round(round_, SEATS[0])
+        nursery.cancel_scope.cancel()
+    assert result.void is not None
+    assert result.void.startswith("late was late by no more than the arena itself (")
+
+
+def test_the_ledger_forgets_finished_matches() -> None:
+    ledger = Ledger(5)
+    config = configured(steady("a"), steady("b"))
+    match = planned_matches(config)[0]
+    ledger.finished.update(each.id for each in match.rounds)
+    ledger.close(match)
+    assert ledger == Ledger(5)

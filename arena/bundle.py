@@ -58,7 +58,9 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
 
 
 def read_bundle(path: Path) -> dict[str, Any]:
+    """Raises ValueError for a file that is none."""
     facts = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(facts, dict) or not {"rules", "seed", "bots", "first", "recoloured"} <= facts.keys():
-        raise ValueError("it is no bundle of a fault")
+    needed = {"round", "rules", "seed", "bots", "first", "recoloured", "fault"}
+    if not isinstance(facts, dict) or not needed <= facts.keys():
+        raise ValueError("this is no bundle of a fault; it is the bundle.json in a folder beside the journal")
     return facts

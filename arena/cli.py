@@ -10,8 +10,8 @@ import click
 _COMMANDS: Final = {
     "play": ("arena.cli_tournament", "play", "A match between two bots."),
     "run": ("arena.cli_tournament", "run", "A tournament; run again to go on with it."),
-    "table": ("arena.cli_tournament", "table", "Standings, Elo and cross tables of journals."),
-    "verify": ("arena.cli_tournament", "verify", "Every round of a journal again through the referee."),
+    "table": ("arena.cli_table", "table", "Standings, Elo and cross tables of journals."),
+    "verify": ("arena.cli_table", "verify", "Every round of a journal again through the referee."),
     "again": ("arena.cli_tournament", "again", "The round of a fault once more."),
     "demo": ("arena.cli_tournament", "demo", "A small tournament of the bots that come along."),
     "bots": ("arena.cli_bots", "bots", "The bots that come along."),

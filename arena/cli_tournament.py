@@ -1,19 +1,24 @@
-"""Commands for organisers: parse, call, print. Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130
-stopped by Ctrl-C."""
+"""Commands that play: parse, call, print.
+
+Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130 stopped by Ctrl-C.
+"""
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import click
 
+from arena.cli_table import print_standings
 from arena.config import BOT, TOURNAMENT, Config, ConfigError, from_command_line, from_file
 
 if TYPE_CHECKING:
-    from arena.drive import MakeListener, Ran
+    from arena.drive import MakeListener
     from arena.runner import Listener
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,8 +45,8 @@ def _configured(make: Callable[[], Config]) -> Config:
         raise click.UsageError(str(error)) from None
 
 
-def _driven(config: Config, make_listener: "MakeListener") -> "Ran":
-    """Runs it; says so and leaves if it did not come to its end."""
+def _drive(config: Config, make_listener: "MakeListener") -> None:
+    """Runs it; if it does not come to its end, says what is saved and how to go on, and leaves."""
     from arena.drive import drive
     from arena.journal import JournalError
     from arena.runner import TournamentError
@@ -51,20 +56,17 @@ def _driven(config: Config, make_listener: "MakeListener") -> "Ran":
     except JournalError as error:
         raise click.ClickException(str(error)) from None
     except TournamentError as error:
-        click.echo(f"Stopped: {error}", err=True)
-        click.echo(_how_to_go_on(config), err=True)
+        click.echo(f"Stopped: {error}\n{_how_to_go_on(config)}", err=True)
         sys.exit(1)
     if ran.stopped:
-        where = f"are saved in {config.journal}" if config.journal else "were played; nothing is saved"
-        click.echo(f"Stopped. {ran.finished} of {ran.total} rounds {where}.", err=True)
-        click.echo(_how_to_go_on(config), err=True)
+        where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
+        click.echo(f"Stopped. {ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
         sys.exit(_INTERRUPTED)
-    return ran
 
 
 def _how_to_go_on(config: Config) -> str:
-    if config.journal is None:
-        return "With --journal FILE a tournament can be gone on with."
+    if not config.kept:
+        return "With --journal FILE a match is saved and can be gone on with."
     return f"To go on:  arena {shlex.join(sys.argv[1:])}"
 
 
@@ -83,19 +85,25 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
       arena play ./mybot counting --journal match.jsonl
     """
     from arena.progress import PlainLines
-    from arena.standings import Standings
-    from arena.tables import match_text
+    from arena.score import match_text
+    from arena.standings import fold
 
     config = _configured(lambda: from_command_line(bots, (), _given(options)))
-    standings = Standings()
-    lines: list[PlainLines] = []
+    with _journal_or_temporary(config) as config:
+        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done)))
+        assert config.journal is not None
+        standings, _ = fold([config.journal])
+        click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
 
-    def listener(total: int, done: int) -> "AbstractContextManager[Listener]":
-        lines.append(PlainLines(click.echo, total, done, standings.add))
-        return nullcontext(lines[0])
 
-    _driven(config, listener)
-    click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
+@contextmanager
+def _journal_or_temporary(config: Config) -> Iterator[Config]:
+    """A match that nobody asked to keep is written all the same, to a place that goes away."""
+    if config.journal:
+        yield config
+        return
+    with TemporaryDirectory(prefix="arena-") as folder:
+        yield attrs.evolve(config, journal=Path(folder) / "match.jsonl", kept=False)
 
 
 @click.command()
@@ -107,8 +115,8 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, **options: str | None) -> None:
     """A tournament. Run the same command again to go on where it stopped.
 
-    Either a tournament file, or bots: names of those that come along, command lines, or name=command. Options given here
-    take precedence over those of the file. README.md shows a file.
+    Either a tournament file, or bots: names of those that come along, command lines, or name=command. Options given
+    here take precedence over those of the file. README.md shows a file.
 
     \b
     Examples:
@@ -117,13 +125,12 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
       arena run greedy counting random --rules tactics --rounds 20 --journal cup.jsonl
       arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
     """
-    from arena.tables import standings_text
-
     config = _configured(lambda: _run_config(bots, specs, _given(options)))
-    ran = _driven(config, _listener_maker(events, quiet))
+    _drive(config, _listener_maker(events, quiet))
     if not events:
-        assert ran.config.journal is not None
-        click.echo(standings_text([ran.config.journal]))
+        assert config.journal is not None
+        print_standings([config.journal])
+        click.echo(f"\nEverything is in {config.journal}.")
 
 
 def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str, str]) -> Config:
@@ -148,29 +155,56 @@ def _listener_maker(events: bool, quiet: bool) -> "MakeListener":
 
 
 @click.command()
-@click.argument(
-    "journals",
-    nargs=-1,
-    required=True,
-    metavar="JOURNAL…",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
-def verify(journals: tuple[Path, ...]) -> None:
-    """Every round again through the referee, every deal from its seed, every point recounted. The exit status is 1 if
-    anything is wrong.
+@click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def again(bundle: Path) -> None:
+    """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
 
     \b
     Example:
-      arena verify cup.jsonl
+      arena again cup.faults/1.1-2.3-mybot/bundle.json
     """
-    from arena.verify import verify_journals
+    from arena.again import play_again
 
-    report = verify_journals(list(journals))
-    for problem in (*report.torn, *report.problems):
-        click.echo(problem)
-    parts = [f"{report.rounds} rounds", f"{report.voids} void", f"{report.tournaments} tournaments"]
-    verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
-    click.echo(f"{', '.join(parts)}: {verdict}")
-    for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
-        click.echo(f"  {name}: {points} points")
-    sys.exit(1 if report.problems else 0)
+    try:
+        click.echo(play_again(bundle))
+    except ValueError as error:
+        raise click.ClickException(f"{bundle}: {error}") from None
+
+
+@click.command()
+@click.option("--rounds", default=20, show_default=True, help="Rounds of each match; even.")
+def demo(rounds: int) -> None:
+    """A small round-robin of the bots that come along, in base and in tactics, with its Elo table.
+
+    The journals are written to the folder `demo`, anew each time.
+
+    \b
+    Example:
+      arena demo
+    """
+    folder = Path("demo")
+    folder.mkdir(exist_ok=True)
+    for rules in ("base", "tactics"):
+        _demo_tournament(rules, rounds, folder / f"{rules}.jsonl")
+    click.echo(_NEXT)
+
+
+def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
+    from arena.bots import OWN_BOTS
+
+    journal.unlink(missing_ok=True)
+    options = {"rules": rules, "rounds": str(rounds), "journal": str(journal), "seed": "demo"}
+    config = _configured(lambda: from_command_line(list(OWN_BOTS), (), options))
+    click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
+    _drive(config, _listener_maker(events=False, quiet=not sys.stderr.isatty()))
+    print_standings([journal], cross=True)
+    click.echo()
+
+
+_NEXT = """\
+Next:
+  arena play greedy counting --rules tactics     a match, a line for each round
+  arena table demo/base.jsonl --format markdown  the table in another format
+  arena verify demo/base.jsonl                   every round again through the referee
+  arena new-bot python mybot                     a bot of your own; SPEC.md tells the rest
+(arena is .venv/bin/arena.)"""

@@ -36,10 +36,10 @@ def parse_tc(text: str) -> tuple[int, int]:
     round and a tenth of a second more after each answer."""
     found = _TC.fullmatch(text)
     if not found:
-        raise ClockError(f"{text!r} is no time control; 10+0.1 is ten seconds a round and 0.1 more for each answer")
+        raise ClockError(f"{text!r} is no time control; expected seconds for a round, such as 10+0.1")
     moves, seconds, increment = found.groups()
     if moves is not None:
-        raise ClockError(f"{text!r} gives time for a number of moves; here it is for the round, like 10+0.1")
+        raise ClockError(f"{text!r} gives time for some moves; expected seconds for the whole round, such as 10+0.1")
     return round(float(seconds) * 1000), round(float(increment or 0) * 1000)
 
 

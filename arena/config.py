@@ -41,6 +41,7 @@ class Config:
     site: str
     concurrency: int
     journal: Path | None
+    kept: bool = True  # the journal stays; false for one that is written to a temporary place
 
     def recorded(self) -> dict[str, Any]:
         """What the journal keeps: all that decides which rounds are played and how. Where and how fast is not part of
@@ -159,7 +160,7 @@ def _tc(value: Any) -> tuple[int, int]:
     try:
         return parse_tc(str(value))
     except ClockError as error:
-        raise ValueError(str(error).partition("; ")[2]) from None
+        raise ValueError(str(error).partition("; expected ")[2]) from None
 
 
 _UNITS: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}

@@ -87,7 +87,7 @@ async def _stopped_by_signals(tournament: Tournament) -> AsyncIterator[None]:
             yield
             nursery.cancel_scope.cancel()
     except ExceptionGroup as group:
-        known, ours = group.split((TournamentError, JournalError))
+        known, ours = group.split((TournamentError, JournalError, OSError))  # OSError: nobody hears us any more
         if ours is not None or known is None:
             raise
         raise _first_of(known) from None

@@ -75,6 +75,9 @@ class Match:
 
     async def play_round(self, planned: PlannedRound, first: Seat) -> PlayedRound:
         seed, deal = deal_for(planned, self._seed, self._rules)
+        return await self.play_dealt(planned, first, seed, deal)
+
+    async def play_dealt(self, planned: PlannedRound, first: Seat, seed: str, deal: Deal) -> PlayedRound:
         referee = Referee(self._rules, deal, first)
         started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         void = None

@@ -28,6 +28,7 @@ _Z95: Final = 1.959964  # standard deviations to either side that hold 95 % of a
 _PAIR: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
 _SINGLE: Final = (0.0, 0.5, 1.0)
 _MOST_STEPS: Final = 200  # Newton needs about ten; this only keeps a bug from hanging us
+_LONGEST_STEP: Final = 2.0  # of log odds: far from the top it is flat, and Newton would jump beyond all numbers
 _CLOSE_ENOUGH: Final = 1e-10  # of log odds: far below what anybody prints
 
 
@@ -181,6 +182,7 @@ def _most_likely(start: Floats, score: Floats, labels: Labels, gauge: Labels) ->
         slope = together.T @ (score - rounds * expected).sum(axis=1)
         bend = together.T @ _laplacian(rounds * expected * expected.T) @ together
         step = together @ np.linalg.solve(bend + held, slope)
+        step = step / max(1.0, np.abs(step).max(initial=0) / _LONGEST_STEP)
         while (higher := _log_likelihood(strength + step, score)) < height - 1e-12 * abs(height):
             step = step / 2
         strength, height = strength + step, higher

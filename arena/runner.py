@@ -44,6 +44,14 @@ class TournamentError(Exception):
     """The tournament cannot go on; what is finished is saved."""
 
 
+@attrs.frozen
+class _Started:
+    """Goes the same way as the rounds themselves, so that nobody hears of a round before the one before it."""
+
+    planned: PlannedRound
+    names: tuple[str, str]
+
+
 class Listener(Protocol):
     """Whoever wants to know how it goes. Rounds are told of once they are saved."""
 
@@ -154,7 +162,7 @@ class Tournament:
 
     async def run(self) -> None:
         """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
-        sender, receiver = trio.open_memory_channel[JournalLine](_IN_FLIGHT)
+        sender, receiver = trio.open_memory_channel[JournalLine | _Started](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._write, receiver)
             async with sender:
@@ -166,24 +174,26 @@ class Tournament:
                                 players.start_soon(self._work, sender)
                         workers.cancel_scope.cancel()
 
-    async def _write(self, receiver: trio.MemoryReceiveChannel[JournalLine]) -> None:
+    async def _write(self, receiver: trio.MemoryReceiveChannel[JournalLine | _Started]) -> None:
         """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
         async for first in receiver:
-            lines = [first]
+            lines: list[JournalLine | _Started] = [first]
             while True:
                 try:
                     lines.append(receiver.receive_nowait())
                 except (trio.WouldBlock, trio.EndOfChannel):
                     break
-            if self._journal:
-                data = b"".join(map(encoded, lines))
+            data = b"".join(encoded(line) for line in lines if not isinstance(line, _Started))
+            if self._journal and data:
                 with trio.CancelScope(shield=True):
                     await trio.to_thread.run_sync(self._journal.append, data)
             for line in lines:
                 self._tell(line)
 
-    def _tell(self, line: JournalLine) -> None:
+    def _tell(self, line: JournalLine | _Started) -> None:
         match line:
+            case _Started():
+                self._listener.started(line.planned, line.names)
             case RoundLine():
                 self._listener.finished(line)
             case VoidLine():
@@ -191,7 +201,7 @@ class Tournament:
             case TournamentLine():
                 raise AssertionError("a tournament begins once")
 
-    async def _work(self, sender: trio.MemorySendChannel[JournalLine]) -> None:
+    async def _work(self, sender: trio.MemorySendChannel[JournalLine | _Started]) -> None:
         async with trio.open_nursery() as nursery:
             bots: dict[int, Player] = {}
             while self._queue:
@@ -227,7 +237,10 @@ class Tournament:
             await bots.pop(number).leave()
 
     async def _play_match(
-        self, planned: PlannedMatch, players: tuple[Player, Player], sender: trio.MemorySendChannel[JournalLine]
+        self,
+        planned: PlannedMatch,
+        players: tuple[Player, Player],
+        sender: trio.MemorySendChannel[JournalLine | _Started],
     ) -> None:
         match = Match(planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault)
         self._bring_up_to_date(match)
@@ -263,14 +276,14 @@ class Tournament:
         planned: PlannedRound,
         first: Seat,
         players: tuple[Player, Player],
-        sender: trio.MemorySendChannel[JournalLine],
+        sender: trio.MemorySendChannel[JournalLine | _Started],
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
         for _ in range(_MOST_VOIDS):
             if self._ledger.withdrawn & set(names):
                 played = self._forfeited(match, planned, first, names)
             else:
-                self._listener.started(planned, names)
+                await sender.send(_Started(planned, names))
                 played = await self._try(match, planned, first)
             if played.void is None:
                 return self._settled(match, played, players)

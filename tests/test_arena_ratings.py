@@ -63,16 +63,47 @@ def test_unequal_numbers_of_rounds_agree_with_the_textbook_iteration() -> None:
     assert rate(4, UNEVEN).elo == pytest.approx(fixed_point(4, UNEVEN), abs=1e-4)
 
 
+def residuals(bots: int, matchups: list[Matchup], elo: tuple[float, ...]) -> list[float]:
+    """By how much each bot scored more than its rating says."""
+    found = [0.0] * bots
+    for each in matchups:
+        more = each.score - each.rounds / (1 + 10 ** ((elo[each.b] - elo[each.a]) / 400))
+        found[each.a] += more
+        found[each.b] -= more
+    return found
+
+
 def test_at_the_maximum_everybody_scores_what_is_expected() -> None:
-    found = rate(4, UNEVEN).elo
-    for bot in range(4):
-        scored = expected = 0.0
-        for each in UNEVEN:
-            if bot in (each.a, each.b):
-                other = each.a + each.b - bot
-                scored += each.score if bot == each.a else each.rounds - each.score
-                expected += each.rounds / (1 + 10 ** ((found[other] - found[bot]) / 400))
-        assert scored == pytest.approx(expected, abs=1e-6)
+    assert residuals(4, UNEVEN, rate(4, UNEVEN).elo) == pytest.approx([0] * 4, abs=1e-6)
+
+
+def anything(rng: np.random.Generator, bots: int) -> list[Matchup]:
+    """Sparse, one-sided and uneven results: one round here, a hundred thousand there."""
+
+    def counts(size: int) -> tuple[int, ...]:
+        some = rng.integers(0, rng.choice([2, 4, 50, 100_000]), size) * (rng.random(size) < 0.4)
+        return tuple(some.tolist())
+
+    met = [pair for pair in combinations(range(bots), 2) if rng.random() < 0.5]
+    found = [Matchup(a, b, counts(5), counts(3)) for a, b in met]
+    return [each for each in found if each.rounds]
+
+
+def test_whatever_the_results_ratings_are_finite_and_where_nothing_is_a_bound_most_likely() -> None:
+    rng = np.random.default_rng(3)
+    unmarked = 0
+    for _ in range(400):
+        bots = int(rng.integers(2, 12))
+        matchups = anything(rng, bots)
+        found = rate(bots, matchups)
+        played = {bot for each in matchups for bot in (each.a, each.b)}
+        assert all(math.isfinite(found.elo[bot]) and found.margins[bot] > 0 for bot in played)
+        if not any(found.bounds) and played:
+            unmarked += 1
+            most = max(each.rounds for each in matchups)
+            elo = tuple(0.0 if math.isnan(each) else each for each in found.elo)
+            assert residuals(bots, matchups, elo) == pytest.approx([0] * bots, abs=1e-8 * most + 1e-8)
+    assert unmarked > 50
 
 
 def test_far_apart_but_linked_bots_are_found_without_help() -> None:

@@ -3,11 +3,14 @@
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +46,8 @@ def configured(*bots: str, journal: Path | None = None, **options: str) -> Confi
 
 def played(config: Config) -> list[RoundLine]:
     assert config.journal is not None
-    drive(config, lambda _total, _done: _quiet())
+    drive(config, lambda _total, _done: nullcontext(Quiet()))
     return rounds_in(config.journal)
-
-
-def _quiet() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext(Quiet())
 
 
 def rounds_in(journal: Path) -> list[RoundLine]:
@@ -100,7 +97,7 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("way", "ending", "detail"),
     [
-        ("crash-at-start", "failed-to-start", "the bot closed its end before it said hello; exit status 1; on stderr: no licence"),
+        ("crash-at-start", "failed-to-start", "closed its end before it said hello; exit status 1; on stderr: no licence"),
         ("slow-start", "failed-to-start", "did not say hello within 500 ms"),
         ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
         ("crash", "crashed", "it ended with exit status 3"),
@@ -125,10 +122,8 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
 )  # fmt: skip
 def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way: str, ending: str, detail: str) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    config = configured(
-        f"bad={bad_command(way)}", steady("good"), journal=journal, st="3" if way == "eat-memory" else "0.3", timemargin="0", start="0.5",
-        memory="200M",
-    )  # fmt: skip
+    limits = {"st": "3" if way == "eat-memory" else "0.3", "timemargin": "0", "start": "0.5", "memory": "200M"}
+    config = configured(f"bad={bad_command(way)}", steady("good"), journal=journal, **limits)
     lines = played(config)
     assert len(lines) == 2
     for line in lines:
@@ -187,8 +182,6 @@ def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> Non
         def finished(self, line: RoundLine) -> None:
             told.append((time.monotonic(), line))
 
-    from contextlib import nullcontext
-
     started = time.monotonic()
     drive(config, lambda _total, _done: nullcontext(Listening()))
     others = [when - started for when, line in told if "bad" not in line.bots]
@@ -197,9 +190,8 @@ def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> Non
 
 
 def test_after_faults_in_a_row_a_bot_is_withdrawn_and_the_tournament_goes_on(journal: Path) -> None:
-    config = configured(
-        f"bad={bad_command('crash')}", steady("a"), steady("b"), journal=journal, rounds="6", max_faults="3", concurrency="1",
-    )  # fmt: skip
+    bots = (f"bad={bad_command('crash')}", steady("a"), steady("b"))
+    config = configured(*bots, journal=journal, rounds="6", max_faults="3", concurrency="1")
     lines = played(config)
     assert len(lines) == 18
     bad = [line for line in lines if "bad" in line.bots]
@@ -246,7 +238,7 @@ def test_points_so_far_and_the_winner_who_begins_survive_a_stop(tmp_path: Path) 
     journal = tmp_path / "cut.jsonl"
     journal.write_bytes(b"".join(lines[:4]))
     assert essence(played(configured(*bots, journal=journal, rounds="5", rules="classic"))) == essence(whole)
-    for before, after in zip(whole, whole[1:], strict=False):
+    for before, after in pairwise(whole):
         assert before.result.winner is None or after.first == before.result.winner
 
 
@@ -307,7 +299,7 @@ def test_killed_at_random_moments_fifty_times_it_loses_nothing_and_plays_nothing
 def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path) -> None:
     bots = [steady("a"), steady("b")]
     journal = tmp_path / "full.jsonl"
-    limited = f"ulimit -f 12; exec {' '.join(map(_quoted, command(journal, *bots, st='5')))}"
+    limited = f"ulimit -f 6; exec {shlex.join(command(journal, *bots, st='5'))}"
     full = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
     assert full.returncode == 1
     assert "full.jsonl: cannot write: File too large" in full.stderr
@@ -318,12 +310,6 @@ def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path)
     subprocess.run(command(journal, *bots, st="5"), check=True, capture_output=True)
     assert len(rounds_in(journal)) == 6
     assert rounds_in(journal)[: len(saved)] == saved
-
-
-def _quoted(word: str) -> str:
-    import shlex
-
-    return shlex.quote(word)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

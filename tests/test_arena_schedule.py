@@ -1,7 +1,7 @@
 """Who meets whom with which deal."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given
@@ -66,7 +66,7 @@ def test_mirrored_rounds_come_in_pairs_half_a_match_apart(rounds: int) -> None:
 def test_the_players_alternate_in_beginning(rounds: int, mirrored: bool) -> None:
     for match in planned(rounds=rounds, mirrored=mirrored):
         begins = [each.first for each in match.rounds]
-        assert all(a != b for a, b in zip(begins, begins[1:], strict=False))
+        assert all(a != b for a, b in pairwise(begins))
 
 
 def test_over_the_cycles_each_begins_as_often_as_the_other() -> None:

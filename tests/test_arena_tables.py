@@ -228,6 +228,11 @@ def test_no_name_breaks_a_format(name: str) -> None:
             assert unescaped.count("|") in (11, 5)  # ten columns; number, name and two opponents
 
 
+def test_names_that_look_like_numbers_are_left_as_they_are() -> None:
+    found = rendered(standings_of(opening(), line("m.1", None, (3, 3), bots=("1e5", "007.50"))), columns="name")
+    assert found.split()[2:4] == ["007.50", "1e5"]
+
+
 def test_markup_in_names_is_shown_and_not_obeyed() -> None:
     standings = standings_of(opening(), line("m.1", None, (3, 3), bots=("*b* _x_ my_bot", "<i>|\\")))
     found = rendered(standings, "markdown", "name")

@@ -1,0 +1,121 @@
+"""Commands that read journals: parse, call, print."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.columns import Column
+    from arena.tables import TableFormat
+
+_FORMATS = ["table", "csv", "json", "markdown"]
+_journals = click.argument(
+    "journals",
+    nargs=-1,
+    required=True,
+    metavar="JOURNAL…",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+
+
+def print_standings(
+    journals: list[Path],
+    form: "TableFormat | None" = None,
+    columns: "Sequence[Column] | None" = None,
+    cross: bool = False,
+    average: float = 0.0,
+    anchor: tuple[str, float] | None = None,
+    leave_out_faults: bool = False,
+) -> None:
+    """The table on stdout; what is damaged in the journals on stderr."""
+    from arena.standings import fold
+    from arena.tables import TableFormat, render
+
+    standings, problems = fold(journals, leave_out_faults=leave_out_faults)
+    for problem in problems:
+        click.echo(problem, err=True)
+    try:
+        ratings = standings.rate(average, anchor)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(render(standings, ratings, form or TableFormat.TABLE, columns, cross), nl=False)
+
+
+@click.command()
+@_journals
+@click.option(
+    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
+)
+@click.option("--cross", is_flag=True, help="Cross tables of points and of wins, too.")
+@click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see below.")
+@click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
+@click.option("--average", default=0.0, show_default=True, help="The average rating, without an anchor.")
+@click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
+def table(
+    journals: tuple[Path, ...],
+    form: str,
+    cross: bool,
+    columns: str | None,
+    anchor: str | None,
+    average: float,
+    no_faults: bool,
+) -> None:
+    """Standings with Elo, from one or more journals.
+
+    Elo is the maximum-likelihood rating over all rounds, a draw counting half. +/- is the 95 % interval with mirrored
+    pairs as the unit. LOS is the likelihood that a bot is better than the next one in the table.
+
+    \b
+    Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
+    Points against, Average points, Faults, a column for each kind of fault, Mean ms, P99 ms
+
+    \b
+    Examples:
+      arena table cup.jsonl
+      arena table cup.jsonl --cross --format markdown
+      arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
+    """
+    from arena.columns import columns_named
+    from arena.tables import TableFormat
+
+    try:
+        chosen = columns_named(columns) if columns else None
+    except ValueError as error:
+        raise click.UsageError(f"--columns: {error}") from None
+    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+
+
+def _anchor(text: str | None) -> tuple[str, float] | None:
+    if text is None:
+        return None
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise click.UsageError(f"--anchor {text!r}, but expected a name and a rating, such as greedy=1500") from None
+
+
+@click.command()
+@_journals
+def verify(journals: tuple[Path, ...]) -> None:
+    """Every round again through the referee, every deal from its seed, every point recounted. The exit status is 1 if
+    anything is wrong.
+
+    \b
+    Example:
+      arena verify cup.jsonl
+    """
+    from arena.verify import verify_journals
+
+    report = verify_journals(list(journals))
+    for problem in (*report.torn, *report.problems):
+        click.echo(problem)
+    verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
+    click.echo(f"{report.rounds} rounds of {report.tournaments} tournaments, {report.voids} void: {verdict}")
+    for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
+        click.echo(f"  {name}: {points} points")
+    sys.exit(1 if report.problems else 0)

@@ -208,26 +208,28 @@ async def _late(
     referee: Referee, player: Player, seat: Seat, asked: float, clock: RoundClock, watch: Watch
 ) -> str | None:
     """The answer came too late, or not yet. If the arena itself was as late, nobody is to blame."""
-    delay = watch.worst_delay_since(asked)
     link = _link_of(player)
-    due = asked + clock.budget_ms(seat) / 1000
-    with trio.move_on_at(due + delay):
-        if link.session.state is not State.THINKING or await _answers(link):
-            delay = max(delay, watch.worst_delay_since(asked))
-            if trio.current_time() <= due + delay:
-                return f"{player.spec.name} was late by no more than the arena itself ({delay * 1000:.0f} ms)"
+    delay = watch.delay_since(asked)
+    if link.session.state is State.THINKING:
+        excused = delay > 0 and await _answers_within(link, delay)
+    else:
+        excused = trio.current_time() <= asked + clock.budget_ms(seat) / 1000 + delay
+    if excused:
+        return f"{player.spec.name} was late by no more than the arena itself ({delay * 1000:.0f} ms)"
     limit, took = clock.shown(seat), (trio.current_time() - asked) * 1000
     allowed = _allowed(limit.move_ms, limit.bank_ms)
     referee.forfeit(seat, Ending.TIMEOUT, f"no answer after {took:.0f} ms; allowed were {allowed}")
     return None
 
 
-async def _answers(link: Link) -> bool:
+async def _answers_within(link: Link, seconds: float) -> bool:
     try:
-        await link.hear()
+        with trio.move_on_after(seconds):
+            await link.hear()
+            return True
     except (RemoteProtocolError, LinkClosed):
-        return False  # whatever it says now is no answer
-    return True
+        pass  # whatever it says now is no answer
+    return False
 
 
 def _link_of(player: Player) -> Link:

@@ -20,6 +20,8 @@ from arena.bots import BotSpec
 from arena.link import PipeStream
 
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
+_STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
+_STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
 _STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
 
 
@@ -110,18 +112,30 @@ def _limit(pid: int, spec: BotSpec) -> None:
 
 
 async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> None:
+    """To the end, or until cancelled; then what is there already is read as well, for it may say why the bot ended."""
     os.set_blocking(descriptor, False)
-    while True:
-        await trio.lowlevel.wait_readable(descriptor)
-        try:
-            data = os.read(descriptor, 64 * 1024)
-        except BlockingIOError:
-            continue
-        if not data:
-            return
+    try:
+        while True:
+            await trio.lowlevel.wait_readable(descriptor)
+            if _read_some(process, descriptor, keep) == b"":
+                return
+    finally:
+        for _ in range(_STDERR_READS_AT_END):
+            if not _read_some(process, descriptor, keep):
+                break
+
+
+def _read_some(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> bytes | None:
+    """What was there: nothing at the end, None if nothing is there yet."""
+    try:
+        data = os.read(descriptor, _STDERR_CHUNK)
+    except BlockingIOError:
+        return None
+    if data:
         process.keep_stderr(data)
         if keep:
             keep(data)
+    return data
 
 
 async def _end(process: BotProcess) -> None:

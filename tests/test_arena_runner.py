@@ -97,7 +97,7 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("way", "ending", "detail"),
     [
-        ("crash-at-start", "failed-to-start", "closed its end before it said hello; exit status 1; on stderr: no licence"),
+        ("crash-at-start", "failed-to-start", "before it said hello; exit status 1; on stderr: no licence"),
         ("slow-start", "failed-to-start", "did not say hello within 500 ms"),
         ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
         ("crash", "crashed", "it ended with exit status 3"),

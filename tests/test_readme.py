@@ -1,5 +1,6 @@
 """What README.md tells people to run does run."""
 
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-COMMANDS = [line.partition("#")[0].strip() for block in blocks("sh") for line in block.splitlines() if line.strip()]
+COMMANDS = [line.partition("  #")[0].strip() for block in blocks("sh") for line in block.splitlines() if line.strip()]
 
 
 def test_the_first_two_commands_are_targets_of_the_makefile() -> None:
@@ -24,12 +25,29 @@ def test_the_first_two_commands_are_targets_of_the_makefile() -> None:
     assert all(re.search(rf"^{word}:", makefile, re.MULTILINE) for word in ("demo", "test", "check", "bench", "help"))
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith(".venv/bin/arena")])
-def test_the_commands_of_the_tour_run(command: str) -> None:
-    arguments = command.split()[1:]
-    done = subprocess.run([sys.executable, "-m", "arena", *arguments], capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
+def test_the_commands_of_the_tour_run_one_after_the_other(tmp_path: Path) -> None:
+    """In an empty folder with the tournament file of the tour, as a reader would."""
+    (tmp_path / "cup.toml").write_text(blocks("toml")[0])
+    (tmp_path / "bin").mkdir()
+    arena = tmp_path / "bin" / "arena"
+    arena.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
+    arena.chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    assert len(COMMANDS) == 11
+    for command in COMMANDS[2:]:
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        assert done.stdout
+    assert "24 rounds of 1 tournaments, 0 void: all in order" in _verified(tmp_path, path)
+
+
+def _verified(folder: Path, path: str) -> str:
+    environment = os.environ | {"PATH": path}
+    return subprocess.run(
+        ["arena", "verify", "cup.jsonl"], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.parametrize("block", blocks("python"))

@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
+from arena.journal import JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record
+from engine.record import verify
 from protocol.errors import Code
 from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode, schema
 from tests import spec
@@ -65,6 +68,23 @@ def test_every_field_of_the_state_is_described() -> None:
     for name in ("GameState", "StoneState", "Clock", "Event", "Recruiter"):
         for field in definitions[name]["properties"]:
             assert re.search(rf"`(state\.|clock\.)?{field}`", described), f"{name}.{field}"
+
+
+JOURNAL_LINES = [
+    line for block in re.findall(r"```journal\n(.*?)```", PROTOCOL, re.DOTALL) for line in block.splitlines()
+]
+
+
+def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
+    lines = [msgspec.json.decode(line, type=JournalLine) for line in JOURNAL_LINES]
+    assert [type(line) for line in lines] == [TournamentLine, RoundLine, VoidLine]
+    for line, text in zip(lines, JOURNAL_LINES, strict=True):
+        assert encoded(line).decode() == text + "\n"
+    verify(game_record(lines[1]))
+    for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
+        assert f'"{field}"' in PROTOCOL or field == "v"
+    described = PROTOCOL[PROTOCOL.index("## The journal") :]
+    assert all(f"`{field}`" in described for field in RoundLine.__struct_fields__ if field != "v")
 
 
 def test_every_error_code_has_its_line() -> None:

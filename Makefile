@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Many tests only wait for a process, so more of them than cores may run at once.
+WORKERS ?= 4
 
 .PHONY: demo test fuzz check bench format playthroughs spec strength clean help
 
@@ -10,7 +12,7 @@ demo: $(READY)  ## the main job, small: a round of random against random, printe
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
-	@$(BIN)/pytest -q -n auto
+	@$(BIN)/pytest -q -n $(WORKERS)
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes
 	@$(BIN)/pytest -q -n auto --hypothesis-profile=fuzz -m fuzz
@@ -20,8 +22,9 @@ check: $(READY)  ## lint, format and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-bench: $(READY)  ## speed, each figure next to a baseline of the same run
+bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=1 for the long versions
 	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench_arena
 
 format: $(READY)  ## mend lint and format
 	@$(BIN)/ruff check --fix .

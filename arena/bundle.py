@@ -6,8 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from arena.link import said_text
 from arena.match import PlayedRound, Players
 from engine.cards import SEATS
@@ -37,7 +35,7 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
             "ending": fault.ending.value,
             "detail": fault.detail,
         },
-        "moves": [attrs.astuple(move) for move in played.referee.moves],
+        "moves": played.referee.moves,
         "exit_status": [player.process.exit_status if player.process else None for player in players],
         "again": f"arena again {shlex.quote(str(folder / 'bundle.json'))}",
     }

@@ -38,12 +38,12 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
         with make_listener(total, before) as listener:
             counting = _Counting(listener)
             tournament = Tournament(config, journal, ledger, counting)
-            _calm_garbage_collector()
+            calm_garbage_collector()
             trio.run(_run, tournament)
     return Ran(config, total, before + counting.finished_rounds, tournament.stopped)
 
 
-def _calm_garbage_collector() -> None:
+def calm_garbage_collector() -> None:
     """A tournament makes and drops many small objects that are in no cycle. With the usual thresholds, looking for
     cycles among them takes a tenth of the time."""
     gc.collect()

@@ -106,7 +106,7 @@ def round_line(
         first=first,
         deck=card_texts(deal.clan),
         tactics=card_texts(deal.tactics),
-        moves=tuple((move.seat, move.text, move.ms) for move in referee.moves),
+        moves=tuple(referee.moves),
         notes={str(index): note for index, note in referee.notes.items()},
         result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
         started=started,

@@ -47,7 +47,7 @@ class Link:
 
     def line_for(self, message: Message) -> bytes:
         """The line that says it; from now on it counts as said."""
-        if isinstance(message, Request):
+        if self._waiting and isinstance(message, Request):
             while self._waiting:
                 self._take(self._waiting.popleft())
         return self.session.send(message)
@@ -61,15 +61,26 @@ class Link:
             raise LinkClosed("the bot does not read any more") from error
 
     async def wait_line(self) -> None:
-        """Returns once there is something to hear."""
+        """Returns once there is something to hear. Raises LinkClosed, RemoteProtocolError."""
         while not self._waiting:
-            await self._read()
+            try:
+                data = await self._stream.receive_some(_CHUNK)
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise LinkClosed("the connection was reset") from error
+            if not data:
+                self._lines.end()
+                raise LinkClosed("the bot closed its end")
+            try:
+                self._waiting.extend(self._lines.feed(data))
+            except RemoteProtocolError:
+                self.transcript.append((True, bytes(data[:1000])))
+                raise
 
     async def hear(self) -> BotMessage:
         """The next message that matters; late answers are passed over. Raises LinkClosed, RemoteProtocolError."""
         while True:
-            while not self._waiting:
-                await self._read()
+            if not self._waiting:
+                await self.wait_line()
             message = self._take(self._waiting.popleft())
             if message is not None:
                 return message
@@ -78,20 +89,6 @@ class Link:
         self.transcript.append((True, line))
         message = self.session.receive(line)
         return cast("BotMessage | None", message)  # the session of a server hears bots only
-
-    async def _read(self) -> None:
-        try:
-            data = await self._stream.receive_some(_CHUNK)
-        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed("the connection was reset") from error
-        if not data:
-            self._lines.end()
-            raise LinkClosed("the bot closed its end")
-        try:
-            self._waiting.extend(self._lines.feed(data))
-        except RemoteProtocolError:
-            self.transcript.append((True, bytes(data[:1000])))
-            raise
 
 
 class PipeStream(trio.abc.Stream):

@@ -6,6 +6,8 @@ move), or `forfeit` (it failed in any other way). An illegal move is a forfeit t
 reason. The referee never waits and never measures: milliseconds come from whoever waited.
 """
 
+from typing import NamedTuple
+
 import attrs
 
 from arena import wire
@@ -20,10 +22,9 @@ from engine.view import Perspective
 from protocol import messages
 
 
-@attrs.frozen
-class Ask:
+class Ask(NamedTuple):
     seat: Seat
-    legal: tuple[Action, ...]
+    legal: list[Action]
 
 
 @attrs.frozen
@@ -36,8 +37,7 @@ class Fault:
     code: str | None = None  # of the protocol error, if it was one
 
 
-@attrs.frozen
-class Move:
+class Move(NamedTuple):  # as the journal writes it
     seat: Seat
     text: str
     ms: int | None  # of thought; None where the referee applied the only legal action
@@ -57,7 +57,7 @@ class Referee:
         while self.outcome is None:
             legal = self.game.legal_actions()
             if len(legal) > 1:
-                return Ask(self.game.to_move, tuple(legal))
+                return Ask(self.game.to_move, legal)
             self._apply(legal[0], None)
         return None
 

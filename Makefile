@@ -8,7 +8,7 @@ WORKERS ?= 4
 
 .PHONY: demo test fuzz check bench format playthroughs spec strength clean help
 
-demo: $(READY)  ## the main job, small: a round of random against random, printed
+demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests

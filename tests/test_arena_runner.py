@@ -392,7 +392,7 @@ async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault()
             result = await match.play_round(round_, SEATS[0])
         nursery.cancel_scope.cancel()
     assert result.void is not None
-    assert result.void.startswith("late was late by no more than the arena itself (")
+    assert "was late by no more than the arena itself (" in result.void
 
 
 def test_the_ledger_forgets_finished_matches() -> None:

@@ -17,6 +17,14 @@ def parse_address(text: str) -> tuple[str, int]:
 async def open_listener(address: str) -> trio.SocketListener:
     host, port = parse_address(address)
     try:
-        return (await trio.open_tcp_listeners(port, host=host))[0]
+        first, *others = await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
         raise AddressError(f"cannot listen at {address}: {error.strerror}") from None
+    for other in others:  # a name may stand for several addresses; one is enough, and is the one we tell
+        await other.aclose()
+    return first
+
+
+def address_of(listener: trio.SocketListener) -> str:
+    host, port, *_ = listener.socket.getsockname()
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

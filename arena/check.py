@@ -8,6 +8,7 @@ import contextlib
 import enum
 import itertools
 import json
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
@@ -42,13 +43,21 @@ class _Warned(Exception):
     """The check is passed, but the author should know something."""
 
 
+class _TooSlow(Misbehaved):
+    def __init__(self, message: str, lines: tuple[str, ...]):
+        super().__init__(message)
+        self.lines = lines
+
+
 class _Skip(Exception):
     """The check cannot be made here."""
 
 
 _LINES_SHOWN: Final = 6
 _MOST_FAILURES: Final = 3  # in a row
-_LEAK: Final = 8 * 2**20  # bytes that a bot may still grow by in the second half of the rounds
+# What a bot may still grow by in the second half of the rounds: the heap of a young Java program, say.
+_LEAK: Final = 8 * 2**20  # bytes
+_LEAK_SHARE: Final = 0.3
 
 
 @attrs.define
@@ -62,19 +71,27 @@ class Examination:
     _probe: Probe | None = None
     _all_ms: list[float] = attrs.field(factory=list)
     _most_matches: int = 0
+    _slowest: tuple[float, tuple[str, ...]] = (-1, ())
+    _nobody_came: bool = False
 
     async def run(self) -> list[Finding]:
         async with self._stack:
             for code, title, check in _checks():
-                await self._judge(code, title, check)
-                if self._hopeless():
-                    break
+                if (reason := self._hopeless()) and code not in ("speed-p99", "speed-worst"):
+                    self._add(Finding(code, title, Verdict.SKIPPED, reason))
+                else:
+                    await self._judge(code, title, check)
         return self.findings
 
-    def _hopeless(self) -> bool:
-        """A bot that does not come to play, or fails again and again, is not asked everything else as well."""
+    def _hopeless(self) -> str | None:
+        """Why a bot that does not come to play, or fails again and again, is not asked everything else as well."""
         failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
-        return any(failed[:2]) or failed[-_MOST_FAILURES:] == [True] * _MOST_FAILURES
+        if any(failed[:2]):
+            return "not made: the bot did not come to play"
+        if self._nobody_came:
+            return "not made: the bot did not connect again"
+        in_a_row = any(all(failed[n : n + _MOST_FAILURES]) for n in range(len(failed) - _MOST_FAILURES + 1))
+        return f"not made after {_MOST_FAILURES} failures in a row" if in_a_row else None
 
     async def _judge(self, code: str, title: str, check: "_Check") -> None:
         verdict = Verdict.OK
@@ -83,14 +100,21 @@ class Examination:
             message = await check(self)
         except _Warned as warned:
             verdict, message = Verdict.WARNING, str(warned)
-        except (_Skip, NobodyCame) as skip:
+        except _Skip as skip:
             verdict, message = Verdict.SKIPPED, str(skip)
+        except NobodyCame as nobody:
+            self._nobody_came = True
+            verdict, message = Verdict.SKIPPED, str(nobody)
         except (Misbehaved, SpawnError) as failure:
             verdict, message = Verdict.FAILED, str(failure)
-            if self._probe:
+            if isinstance(failure, _TooSlow):
+                lines = failure.lines
+            elif self._probe:
                 lines = tuple(map(said_text, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
             await self.close()
-        finding = Finding(code, title, verdict, message, lines)
+        self._add(Finding(code, title, verdict, message, lines))
+
+    def _add(self, finding: Finding) -> None:
         self.findings.append(finding)
         self.report(finding)
 
@@ -113,12 +137,17 @@ class Examination:
         if self._probe:
             self._all_ms += self._probe.answer_ms
             self._most_matches = max(self._most_matches, self._probe.matches)
+            self._slowest = self.slowest
             self._probe = None
         await self._stack.aclose()
 
     @property
     def answer_ms(self) -> list[float]:
         return sorted(self._all_ms + (self._probe.answer_ms if self._probe else []))
+
+    @property
+    def slowest(self) -> tuple[float, tuple[str, ...]]:
+        return max(self._slowest, self._probe.slowest) if self._probe else self._slowest
 
     @property
     def most_matches(self) -> int:
@@ -146,9 +175,8 @@ def _checks() -> Iterator[tuple[str, str, _Check]]:
 
 
 async def _start(exam: Examination) -> str:
-    started = trio.current_time()
-    await exam.greeted()
-    return f"after {(trio.current_time() - started) * 1000:.0f} ms of {exam.limits.start_ms} ms"
+    probe = await exam.greeted()
+    return f"after {probe.greeted_ms:.0f} ms of {exam.limits.start_ms} ms"
 
 
 async def _hello(exam: Examination) -> str:
@@ -161,6 +189,7 @@ async def _right_id(exam: Examination) -> str:
     probe = await exam.probe()
     probe.ids = itertools.count(1001, 1001)  # a bot that counts requests itself will be wrong
     await probe.play_match(PRESETS["base"], rounds=1)
+    await probe.expect_silence()
     return f"{len(probe.answer_ms)} answers"
 
 
@@ -210,6 +239,7 @@ async def _early_end(exam: Examination) -> str:
     thinking = await probe.start_round(rules, 2)
     await probe.play_on(thinking, most=3)
     await probe.ask(thinking)
+    probe.late_answers_expected = 1
     await probe.end_round(thinking, Ending.DISCONNECTED)  # while the bot thinks: its answer comes too late
     whole = await probe.start_round(rules, 3)
     await probe.play_on(whole)
@@ -229,13 +259,14 @@ async def _memory(exam: Examination) -> str:
     probe = await exam.probe()
     if probe.contact.process is None:
         raise _Skip("the bot is not our process")
-    half = max(1, exam.memory_rounds // 2)
+    quarter = max(1, exam.memory_rounds // 4)
     sizes = []
-    for _ in range(2):
-        await probe.play_match(PRESETS["tactics"], rounds=half)
+    for _ in range(4):
+        await probe.play_match(PRESETS["tactics"], rounds=quarter)
         sizes.append(group_memory(probe.contact.process.pid))
-    told = f"{_mib(sizes[0])} after {half} rounds, {_mib(sizes[1])} after {2 * half}"
-    if sizes[1] - sizes[0] > _LEAK:
+    told = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
+    growth = sizes[3] - sizes[1]
+    if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):
         raise Misbehaved(f"the bot keeps growing: {told}")
     return told
 
@@ -247,9 +278,7 @@ def _mib(size: int) -> str:
 async def _bye(exam: Examination) -> str:
     probe = await exam.probe()
     await probe.leave()
-    told = await _leaves(probe.contact, exam.limits, "the server said bye")
-    await exam.close()
-    return told
+    return await _leaves(exam, probe.contact, "the server said bye")
 
 
 async def _end_of_input(exam: Examination) -> str:
@@ -257,25 +286,27 @@ async def _end_of_input(exam: Examination) -> str:
     await probe.start_match(rules, rounds=1)
     await probe.play_on(await probe.start_round(rules, 1), most=2)
     probe.contact.close_input()
-    told = await _leaves(probe.contact, exam.limits, "its input ended")
-    await exam.close()
-    return told
+    return await _leaves(exam, probe.contact, "its input ended")
 
 
-async def _leaves(contact: Contact, limits: Limits, cause: str) -> str:
-    started = trio.current_time()
-    with trio.move_on_after(limits.leave_ms / 1000):
+async def _leaves(exam: Examination, contact: Contact, cause: str) -> str:
+    started, left = trio.current_time(), False
+    with trio.move_on_after(exam.limits.leave_ms / 1000):
         await contact.wait_gone()
-        took = f"{(trio.current_time() - started) * 1000:.0f} ms"
-        status = contact.process.exit_status if contact.process else 0
-        if status:
-            raise _Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
-        return f"after {took}"
-    raise Misbehaved(f"still there {limits.leave_ms} ms after {cause}; a bot has to end by itself then")
+        left = True
+    if not left:
+        raise Misbehaved(f"still there {exam.limits.leave_ms} ms after {cause}; a bot has to end by itself then")
+    took = f"{(trio.current_time() - started) * 1000:.0f} ms"
+    status = contact.process.exit_status if contact.process else 0
+    await exam.close()
+    if status:
+        raise _Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
+    return f"after {took}"
 
 
 async def _speed_p99(exam: Examination) -> str:
-    return _within(exam, exam.answer_ms[len(exam.answer_ms) * 99 // 100] if exam.answer_ms else None)
+    ordered = exam.answer_ms
+    return _within(exam, ordered[math.ceil(len(ordered) * 0.99) - 1] if ordered else None)
 
 
 async def _speed_worst(exam: Examination) -> str:
@@ -287,5 +318,5 @@ def _within(exam: Examination, took: float | None) -> str:
         raise _Skip("the bot never answered")
     told = f"{took:.1f} ms of {exam.limits.move_ms} ms, over {len(exam.answer_ms)} answers"
     if took > exam.limits.move_ms:
-        raise Misbehaved(told)
+        raise _TooSlow(told, exam.slowest[1])
     return told

@@ -18,12 +18,13 @@ def passed(findings: Sequence[Finding]) -> bool:
 
 
 def finding_text(finding: Finding) -> str:
-    first, *rest = finding.message.splitlines() or [""]
+    """For a terminal: what the bot wrote cannot move its cursor or change its colours."""
+    first, *rest = [_printable(line) for line in finding.message.splitlines()] or [""]
     lines = [f"{_MARKS[finding.verdict]:4}  {finding.code:<{_WIDTH}} {first}", *(f"      {line}" for line in rest)]
     if finding.lines:
         lines += [
             "      the last lines exchanged (> to the bot, < from it):",
-            *(f"      {line}" for line in finding.lines),
+            *(f"      {_printable(line)}" for line in finding.lines),
         ]
     return "\n".join(lines)
 
@@ -63,6 +64,8 @@ def as_junit(bot: str, findings: Sequence[Finding]) -> str:
 
 def _xml_text(text: str) -> str:
     """Without the characters that XML cannot hold; a bot may write anything."""
-    return "".join(
-        c if c in "\t\n" or (c.isprintable() and c < "\ud800") or "\ue000" <= c <= "\ufffd" else "�" for c in text
-    )
+    return "\n".join(map(_printable, text.split("\n")))
+
+
+def _printable(line: str) -> str:
+    return "".join(char if char.isprintable() or char == "\t" else "�" for char in line)

@@ -2,14 +2,18 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from arena.check import Finding
     from arena.probe import Limits
+
+_positive = click.IntRange(min=1)
+_report = click.File("w", encoding="utf-8", lazy=False)  # a wrong place is told before the check, not after it
 
 
 @click.command()
@@ -30,15 +34,17 @@ def schema() -> None:
 @click.command()
 @click.argument("bot", required=False)
 @click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
-@click.option("--start-ms", default=10_000, show_default=True, help="The time a bot has to start and say hello.")
-@click.option("--move-ms", default=1_000, show_default=True, help="The time a bot has for an answer.")
-@click.option("--rounds", default=200, show_default=True, help="Rounds over which memory is watched.")
+@click.option(
+    "--start-ms", type=_positive, default=10_000, show_default=True, help="The time a bot has to start and say hello."
+)
+@click.option("--move-ms", type=_positive, default=1_000, show_default=True, help="The time a bot has for an answer.")
+@click.option("--rounds", type=_positive, default=200, show_default=True, help="Rounds over which memory is watched.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings as JUnit XML as well."
+    "--junit", type=click.File("w", encoding="utf-8", lazy=False), help="Write the findings as JUnit XML as well."
 )
 def check(
-    bot: str | None, listen: str | None, start_ms: int, move_ms: int, rounds: int, as_json: bool, junit: Path | None
+    bot: str | None, listen: str | None, start_ms: int, move_ms: int, rounds: int, as_json: bool, junit: TextIO | None
 ) -> None:
     """Is a bot fit to play? Plays it through scripted situations and whole rounds, and says what is wrong.
 
@@ -61,7 +67,7 @@ def check(
     findings = _examine(bot, listen, Limits(start_ms, move_ms), rounds, tell)
     click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
     if junit:
-        junit.write_text(check_report.as_junit(name, findings), encoding="utf-8")
+        junit.write(check_report.as_junit(name, findings))
     sys.exit(0 if check_report.passed(findings) else 1)
 
 
@@ -70,23 +76,38 @@ def _examine(
 ) -> "list[Finding]":
     import trio
 
-    from arena.address import AddressError, open_listener
+    from arena.address import AddressError, address_of, open_listener
     from arena.bots import BotError, parse_bot
     from arena.check import Examination
     from arena.probe import CommandDoor, ListeningDoor
+    from arena.signals import INTERRUPTED, calling_on_signals
 
     async def examine() -> "list[Finding]":
         if bot is not None:
             return await Examination(CommandDoor(parse_bot(bot)), limits, rounds, tell).run()
         assert listen is not None
         async with await open_listener(listen) as listener:
-            click.echo(f"Waiting for a bot at {listen} ...", err=True)
-            return await Examination(ListeningDoor(listener, limits.start_ms / 1000), limits, rounds, tell).run()
+            say = partial(click.echo, err=True)
+            say(f"Waiting for a bot at {address_of(listener)} ...")
+            return await Examination(ListeningDoor(listener, limits.start_ms / 1000, say), limits, rounds, tell).run()
+
+    async def until_stopped() -> "list[Finding] | None":
+        found = None
+        with trio.CancelScope() as scope:
+            async with calling_on_signals(scope.cancel):
+                found = await examine()
+        return found
 
     try:
-        return trio.run(examine)
-    except (BotError, AddressError) as error:
-        raise click.UsageError(str(error)) from None
+        found = trio.run(until_stopped)
+    except ExceptionGroup as group:
+        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], BotError | AddressError):
+            raise click.UsageError(str(group.exceptions[0])) from None
+        raise
+    if found is None:
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
+    return found
 
 
 @click.command("new-bot")

@@ -1,9 +1,7 @@
 """Runs a tournament from beginning to end: journal, signals, and what to say when it stops early."""
 
-import contextlib
 import gc
-import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -13,6 +11,7 @@ import trio
 from arena.config import Config, with_seed
 from arena.journal import Journal, JournalError
 from arena.runner import Ledger, Listener, Tournament, TournamentError, planned_matches, resume
+from arena.signals import calling_on_signals
 
 
 @attrs.frozen
@@ -67,25 +66,10 @@ class _Counting:
 
 
 async def _run(tournament: Tournament) -> None:
-    async with _stopped_by_signals(tournament):
-        await tournament.run()
-
-
-@contextlib.asynccontextmanager
-async def _stopped_by_signals(tournament: Tournament) -> AsyncIterator[None]:
-    """Ctrl-C and SIGTERM stop the tournament; everything that is finished is written before we leave."""
-
-    async def listen(task_status: trio.TaskStatus[None]) -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            task_status.started()
-            async for _ in signals:
-                tournament.stop()
-
+    """Signals stop the tournament; everything that is finished is written before we leave."""
     try:
-        async with trio.open_nursery() as nursery:
-            await nursery.start(listen)
-            yield
-            nursery.cancel_scope.cancel()
+        async with calling_on_signals(tournament.stop):
+            await tournament.run()
     except ExceptionGroup as group:
         known, ours = group.split((TournamentError, JournalError, OSError))  # OSError: nobody hears us any more
         if ours is not None or known is None:

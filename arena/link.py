@@ -1,5 +1,6 @@
 """A bot as a stream of messages: bytes, lines, session and a memory of the last exchanges, in one place."""
 
+import contextlib
 import os
 from collections import deque
 from typing import Final, cast
@@ -8,7 +9,7 @@ import trio
 
 from protocol.errors import RemoteProtocolError
 from protocol.framing import LineBuffer
-from protocol.messages import BotMessage, Message, Request
+from protocol.messages import BotMessage, Message, Request, shown
 from protocol.session import Role, Session
 
 _CHUNK: Final = 4096  # read at once: dozens of answers, and cheap to allocate for one
@@ -39,6 +40,7 @@ class Link:
         self._lines = LineBuffer()
         self._waiting: deque[bytes] = deque()  # lines that came together with an earlier one
         self.transcript: deque[Said] = deque(maxlen=_KEPT_LINES)
+        self.ignored = 0  # answers that came too late
 
     async def say(self, message: Message) -> None:
         """Raises LinkClosed if the bot cannot hear, and RemoteProtocolError if it has already answered a request that
@@ -84,6 +86,19 @@ class Link:
             message = self._take(self._waiting.popleft())
             if message is not None:
                 return message
+            self.ignored += 1
+
+    async def wait_closed(self) -> None:
+        """Reads on, whatever comes, until the bot has closed its end."""
+        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            while await self._stream.receive_some(_CHUNK):
+                pass
+
+    def unfinished_line(self) -> str | None:
+        """What to say of a line whose newline does not come, if there is one."""
+        if not (pending := self._lines.pending):
+            return None
+        return f"{len(pending)} bytes arrived, but no newline: {shown(pending)}; every message has to end with one"
 
     def _take(self, line: bytes) -> BotMessage | None:
         self.transcript.append((True, line))

@@ -145,11 +145,13 @@ class Match:
             player = self._players[seat]
             if player.link is None:
                 continue
-            if fault and fault.seat == seat:
+            at_fault = fault is not None and fault.seat == seat
+            if fault and at_fault:
                 await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
-                await player.leave()
-            elif outcome.ending is not Ending.FAILED_TO_START:
+            if outcome.ending is not Ending.FAILED_TO_START:
                 await player.tell(wire.round_end(played.planned.number, outcome, seat, deals))
+            if at_fault:
+                await player.leave()
 
     def _deals_to_reveal(self, played: PlayedRound) -> list[RevealedDeal]:
         """Its own deal, unless the mirrored round is still to come; then both at the end of that one."""
@@ -217,8 +219,9 @@ async def _late(
     if excused:
         return f"{player.spec.name} was late by no more than the arena itself ({delay * 1000:.0f} ms)"
     limit, took = clock.shown(seat), (trio.current_time() - asked) * 1000
+    silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
     allowed = _allowed(limit.move_ms, limit.bank_ms)
-    referee.forfeit(seat, Ending.TIMEOUT, f"no answer after {took:.0f} ms; allowed were {allowed}")
+    referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {allowed}")
     return None
 
 

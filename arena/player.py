@@ -12,7 +12,7 @@ from arena.link import Link, LinkClosed
 from arena.spawn import BotProcess, SpawnError, spawn
 from arena.version import SERVER
 from protocol.errors import RemoteProtocolError
-from protocol.messages import PROTOCOL, BotHello, Bye, MatchStart, Message, ServerHello, Welcome
+from protocol.messages import PROTOCOL, BotHello, Bye, Error, MatchStart, Message, ServerHello, Welcome
 from protocol.session import State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
@@ -77,8 +77,10 @@ class Player:
         except SpawnError as error:
             raise StartFailure(str(error)) from None
         except trio.TooSlowError:
-            raise await self._failed(f"did not say hello within {self.spec.limits.start_ms} ms") from None
+            silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
+            raise await self._failed(f"{silence}; allowed were {self.spec.limits.start_ms} ms") from None
         except RemoteProtocolError as error:
+            await self.tell(Error(error.code, str(error), fatal=True))
             raise await self._failed(f"{error} ({error.code})") from None
         except LinkClosed as error:
             raise await self._failed(f"{error} before it said hello") from None

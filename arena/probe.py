@@ -27,6 +27,7 @@ from protocol.messages import (
     BotHello,
     Bye,
     Clock,
+    Error,
     MatchClock,
     MatchEnd,
     MatchStart,
@@ -39,6 +40,7 @@ from protocol.messages import (
 
 T = TypeVar("T")
 OPPONENT: Final = "checker"
+_QUIET_SECONDS: Final = 0.05
 _SALT: Final = "checked"
 
 
@@ -72,9 +74,7 @@ class Contact:
         if self.process:
             await self.process.wait_exit()
         else:
-            with contextlib.suppress(LinkClosed, RemoteProtocolError):
-                while True:
-                    await self.link.hear()
+            await self.link.wait_closed()
 
 
 class Door(Protocol):
@@ -103,17 +103,26 @@ class ListeningDoor:
 
     listener: trio.SocketListener
     seconds: float
+    tell: Callable[[str], None]
     _waits: float = math.inf
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[Contact]:
+        if self._waits < math.inf:
+            self.tell(f"Start the bot again now: it has {self.seconds:g} seconds to connect.")
         with trio.move_on_after(self._waits) as scope:
             stream = await self.listener.accept()
         if scope.cancelled_caught:
             raise NobodyCame(f"no bot connected within {self.seconds:g} seconds: start it again for this check")
         self._waits = self.seconds
         async with stream:
-            yield Contact(Link(stream), lambda: stream.socket.shutdown(trio.socket.SHUT_WR), None)
+            yield Contact(Link(stream), lambda: _shut(stream), None)
+
+
+def _shut(stream: trio.SocketStream) -> None:
+    """The bot sees the end of its input."""
+    with contextlib.suppress(OSError):  # it has gone already
+        stream.socket.shutdown(trio.socket.SHUT_WR)
 
 
 Twist = Callable[[bytes], list[bytes]]
@@ -138,7 +147,10 @@ class Probe:
         self.twist = twist  # what is really sent in place of each line
         self.limits = limits
         self.hello: BotHello | None = None
+        self.greeted_ms = 0.0
         self.answer_ms: list[float] = []
+        self.slowest: tuple[float, tuple[str, ...]] = (-1, ())  # milliseconds, and what was said
+        self.late_answers_expected = 0
         self.matches = 0
         self._link = contact.link
         self.ids = itertools.count(1)
@@ -146,8 +158,10 @@ class Probe:
 
     async def greet(self) -> None:
         """Says hello and waits until the bot says anything."""
+        started = trio.current_time()
         await self.say(ServerHello(PROTOCOL, "arena check"))
         await self._waited(self._link.wait_line, self.limits.start_ms / 1000)
+        self.greeted_ms = (trio.current_time() - started) * 1000
 
     async def meet(self) -> BotHello:
         """After the greeting."""
@@ -224,12 +238,19 @@ class Probe:
         await self.say(current.referee.request(ask, next(self.ids), both, clock, with_legal=self.hello.legal))
 
     async def _take_answer(self, current: Round) -> None:
-        asked = trio.current_time()
+        asked, ignored = trio.current_time(), self._link.ignored
         action = await self._waited(self._link.hear, self.limits.patience)
         assert isinstance(action, Action)  # the session allows nothing else here
-        self.answer_ms.append((trio.current_time() - asked) * 1000)
+        took = (trio.current_time() - asked) * 1000
+        if took > self.slowest[0]:
+            self.slowest = (took, tuple(map(said_text, self._link.transcript))[-2:])
+        self.answer_ms.append(took)
+        if self._link.ignored - ignored > self.late_answers_expected:
+            raise Misbehaved("an answer to a request that had been answered already; a bot answers once")
+        self.late_answers_expected = 0
         current.referee.answer(action.move, 0)
         if fault := current.referee.fault:
+            await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))
             raise Misbehaved(f"an illegal move: {fault.detail}")
 
     async def end_round(self, current: Round, ending: Ending | None = None) -> None:
@@ -241,6 +262,11 @@ class Probe:
         won = referee.outcome.points
         self._points = (self._points[0] + won[seat], self._points[1] + won[other(seat)])
         await self.say(wire.round_end(current.number, referee.outcome, seat, [current.deal]))
+
+    async def expect_silence(self) -> None:
+        """Raises Misbehaved if the bot speaks though nobody asks."""
+        with trio.move_on_after(_QUIET_SECONDS):
+            await self._waited(self._link.hear, math.inf)
 
     async def leave(self) -> None:
         await self.say(Bye("the check is over"))
@@ -262,20 +288,24 @@ class Probe:
             with trio.move_on_after(seconds):
                 return await wait()
         except RemoteProtocolError as error:
+            await self._tell_fault(Error(error.code, str(error), fatal=True))
             raise Misbehaved(f"{error} ({error.code})") from error
         except LinkClosed as error:
             raise await self._gone(error) from error
         raise Misbehaved(await self._why_silent(seconds))
 
+    async def _tell_fault(self, error: Error) -> None:
+        """The bot hears what was wrong, if it listens."""
+        with trio.move_on_after(self.limits.patience), contextlib.suppress(LinkClosed):
+            await self._link.say(error)
+
     async def _gone(self, closed: LinkClosed) -> Misbehaved:
         process = self.contact.process
         if process is None:
             return Misbehaved(str(closed))
-        with trio.move_on_after(1):  # a closed pipe is seen a moment before the exit
-            await process.wait_exit()
+        wrote = await process.last_words()
         status = process.exit_status
         how = "the bot closed its output but still runs" if status is None else f"the bot ended ({exit_words(status)})"
-        wrote = process.stderr_tail.strip()
         return Misbehaved(f"{how}; on stderr it wrote:\n{wrote}" if wrote else f"{how}; it wrote nothing on stderr")
 
     async def _why_silent(self, seconds: float) -> str:
@@ -284,7 +314,7 @@ class Probe:
         if last[0]:
             came = said_text(last)
             return f"no answer to the open request within {seconds:g} seconds; what came was for an older one: {came}"
-        silent = f"nothing arrived within {seconds:g} seconds"
+        silent = self._link.unfinished_line() or f"nothing arrived within {seconds:g} seconds"
         if self.contact.process is None:
             return silent
         self.contact.close_input()

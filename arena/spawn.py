@@ -10,7 +10,8 @@ import resource
 import signal
 import subprocess
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 import attrs
@@ -19,6 +20,7 @@ import trio
 from arena.bots import BotSpec
 from arena.link import PipeStream
 
+_LAST_WORDS_SECONDS: Final = 0.5
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
 _STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
 _STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
@@ -35,6 +37,7 @@ class BotProcess:
     popen: subprocess.Popen[bytes]
     exit_signal: int  # a descriptor that is readable once the process has ended
     _stderr: deque[bytes] = attrs.field(factory=deque)
+    _stderr_ended: trio.Event = attrs.field(factory=trio.Event)
 
     @property
     def pid(self) -> int:
@@ -42,8 +45,13 @@ class BotProcess:
 
     @property
     def exit_status(self) -> int | None:
-        """As a shell would say it, negative for a signal; None while it runs."""
-        return self.popen.poll()
+        """Negative for a signal; None while it runs. The process is not reaped by asking."""
+        if self.popen.returncode is not None:
+            return self.popen.returncode
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     @property
     def stderr_tail(self) -> str:
@@ -53,6 +61,16 @@ class BotProcess:
         self._stderr.append(data)
         while sum(map(len, self._stderr)) - len(self._stderr[0]) >= _STDERR_TAIL:
             self._stderr.popleft()
+
+    def note_stderr_ended(self) -> None:
+        self._stderr_ended.set()
+
+    async def last_words(self) -> str:
+        """What it wrote on stderr at the end of its life. Waits a moment: an exit is seen before the last words are."""
+        with trio.move_on_after(_LAST_WORDS_SECONDS):
+            await self.wait_exit()
+            await self._stderr_ended.wait()
+        return self.stderr_tail.strip()
 
     async def wait_exit(self) -> None:
         """Returns once the process has ended; it is not reaped yet, so that its group still has its number."""
@@ -80,6 +98,7 @@ async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = Non
 def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     """The process, and the descriptor to read its stderr from."""
     (their_in, writer), (reader, their_out), (errors, their_err) = os.pipe(), os.pipe(), os.pipe()
+    ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
         popen = subprocess.Popen(
             spec.command,
@@ -90,16 +109,37 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
             env=os.environ | dict(spec.env),
             start_new_session=True,
         )
-    except OSError as error:
-        for descriptor in (writer, reader, errors):
-            os.close(descriptor)
-        where = f" in {spec.cwd}" if spec.cwd else ""
-        raise SpawnError(f"cannot start {spec.command[0]!r}{where}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the command
+        _close_all(ours)
+        raise SpawnError(_why_not_started(spec, error)) from error
     finally:
-        for descriptor in (their_in, their_out, their_err):
-            os.close(descriptor)
-    _limit(popen.pid, spec)
-    return BotProcess(PipeStream(reader, writer), popen, os.pidfd_open(popen.pid)), errors
+        _close_all(theirs)
+    try:
+        _limit(popen.pid, spec)
+        return BotProcess(PipeStream(reader, writer), popen, os.pidfd_open(popen.pid)), errors
+    except OSError as error:
+        os.killpg(popen.pid, signal.SIGKILL)
+        popen.wait()
+        _close_all(ours)
+        raise SpawnError(f"cannot limit or watch {spec.command[0]!r}: {error.strerror}") from error
+
+
+def _close_all(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _why_not_started(spec: BotSpec, error: OSError | ValueError) -> str:
+    program = spec.command[0]
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    where = f" in {spec.cwd}" if spec.cwd else ""
+    here = Path(spec.cwd or ".") / program
+    hint = (
+        f" (there is such a file: say ./{program}, or its interpreter first)"
+        if "/" not in program and here.is_file()
+        else ""
+    )
+    return f"cannot start {program!r}{where}: {reason}{hint}"
 
 
 def _limit(pid: int, spec: BotSpec) -> None:
@@ -123,6 +163,7 @@ async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[byt
         for _ in range(_STDERR_READS_AT_END):
             if not _read_some(process, descriptor, keep):
                 break
+        process.note_stderr_ended()
 
 
 def _read_some(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> bytes | None:

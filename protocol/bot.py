@@ -14,6 +14,7 @@ process prints.
 """
 
 import contextlib
+import io
 import os
 import socket
 import sys
@@ -24,7 +25,7 @@ from typing import BinaryIO, NoReturn
 
 from protocol.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from protocol.fairness import hash_of
-from protocol.framing import MAX_LINE
+from protocol.framing import LineBuffer
 from protocol.messages import (
     PROTOCOL,
     Action,
@@ -38,11 +39,13 @@ from protocol.messages import (
     RoundEnd,
     RoundStart,
     ServerHello,
+    is_name,
 )
 from protocol.session import Role, Session
 
 __all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
 
+_CHUNK = 64 * 1024  # read at once: as much as a line may have
 # A move, or a move and a note for the log.
 Choose = Callable[[Request], str | tuple[str, str]]
 
@@ -140,7 +143,12 @@ def run(
     which saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
     on stderr and ends the program with status 1.
     """
-    hello = BotHello(PROTOCOL, name or Path(sys.argv[0]).stem or "bot", version, author, token, legal)
+    name = name or Path(sys.argv[0]).stem or "bot"
+    if not is_name(name):
+        raise ValueError(
+            f"{name!r} is no name for a bot: 1 to 64 printable characters, words separated by single spaces"
+        )
+    hello = BotHello(PROTOCOL, name, version, author, token, legal)
     bot = Bot(
         choose,
         hello,
@@ -157,6 +165,8 @@ def run(
                     out.flush()
                 if bot.left is not None:
                     return
+    except (BrokenPipeError, ConnectionResetError):
+        _leave("the server closed the connection")
     except (RemoteProtocolError, OSError) as error:
         _leave(str(error))
     except LocalProtocolError as error:
@@ -196,6 +206,7 @@ def _standard_streams() -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
         with open(source, "rb", closefd=False) as lines, open(sink, "wb", closefd=False) as out:
             yield _lines(lines), out
     finally:
+        printed.flush()  # what somebody wrote to the real stdout in spite of us still goes to stderr
         sys.stdout = printed
         os.dup2(source, 0)
         os.dup2(sink, 1)
@@ -203,11 +214,11 @@ def _standard_streams() -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
         os.close(sink)
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    while line := stream.readline(MAX_LINE):
-        if not line.endswith(b"\n"):
-            raise OSError("the server's last line is torn or too long")
-        yield line[:-1]
+def _lines(stream: io.BufferedReader) -> Iterator[bytes]:
+    buffer = LineBuffer()
+    while data := stream.read1(_CHUNK):
+        yield from buffer.feed(data)
+    buffer.end()
 
 
 @contextlib.contextmanager

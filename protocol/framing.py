@@ -36,6 +36,11 @@ class LineBuffer:
             )
         return lines
 
+    @property
+    def pending(self) -> bytes:
+        """The beginning of a line whose newline has not come yet."""
+        return bytes(self._rest)
+
     def end(self) -> None:
         """Call at the end of input. Raises RemoteProtocolError if it comes in the middle of a line."""
         if self._rest:

@@ -20,7 +20,8 @@ Phase = Literal["claim", "play", "draw", "return"]
 _MOST: Final = 2**53 - 1
 Id = Annotated[int, Meta(ge=0, le=_MOST)]
 Count = Annotated[int, Meta(ge=0, le=_MOST)]
-_WORD = r"[^\s\x00-\x1f\x7f-\x9f]+"  # no white space, no control characters
+# No white space, no control characters, none that is invisible or turns the direction of writing.
+_WORD = r"[^\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
 _END = r"$(?!\n)"  # Python's $ alone also matches before a last newline
 Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*{_END}")]
 
@@ -222,6 +223,8 @@ def _decode(line: bytes, union: Any) -> Any:
     except msgspec.ValidationError as error:
         raise _misfit(str(error), line, union) from None
     except msgspec.DecodeError as error:
+        if not line.strip():
+            raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
         raise RemoteProtocolError(Code.NOT_JSON, f"the line is not JSON: {error}; it was {shown(line)}") from None
     except RecursionError:
         raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None

@@ -91,7 +91,7 @@ def eat_memory(request: dict[str, Any]) -> None:
 
 
 def leak(request: dict[str, Any]) -> None:
-    hoard.append(bytearray(b"z" * 20_000))
+    hoard.append(bytearray(b"z" * 100_000))
     answer(request)
 
 
@@ -105,6 +105,22 @@ def raw(line: bytes) -> Callable[[dict[str, Any]], None]:
 def twice(request: dict[str, Any]) -> None:
     line = json.dumps({"type": "action", "id": request["id"], "move": request["legal"][0]}) + "\n"
     os.write(1, 2 * line.encode())
+
+
+def twice_later(request: dict[str, Any]) -> None:
+    answer(request)
+    time.sleep(0.002)
+    answer(request)
+
+
+def slow_now_and_then(request: dict[str, Any]) -> None:
+    if count % 40 == 0:
+        time.sleep(0.5)
+    answer(request)
+
+
+def illegal_in_tactics(request: dict[str, Any]) -> None:
+    answer(request, **({"move": "resign"} if request["state"]["decks"]["tactic"] else {}))
 
 
 def chatter(request: dict[str, Any]) -> None:
@@ -134,8 +150,12 @@ WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "close-input": close_input,
     "eat-memory": eat_memory,
     "leak": leak,
+    "twice-later": twice_later,
+    "slow-now-and-then": slow_now_and_then,
+    "illegal-in-tactics": illegal_in_tactics,
+    "no-newline": raw(b'{"type":"action","id":1,"move":"pass"}'),
 }
-FROM_THE_START = ("leak", "flood-stderr")
+FROM_THE_START = ("leak", "flood-stderr", "twice-later", "slow-now-and-then", "illegal-in-tactics")
 
 
 def main(way: str) -> None:
@@ -153,8 +173,24 @@ def main(way: str) -> None:
         print('{"type":"hello","protocol":1,"name":"unflushed"}')
         sys.stdin.read()
         return
+    if way == "never-reads":
+        say(type="hello", protocol=1, name=way)
+        time.sleep(1000)
+    if way == "hello-without-newline":
+        os.write(1, b'{"type":"hello","protocol":1,"name":"x"}')
+        time.sleep(1000)
+    matches = 0
     for line in sys.stdin:
         message = json.loads(line)
+        matches += message["type"] == "match_start"
+        if way == "dies-at-unknown-field" and "x_new" in message:
+            sys.exit("what is x_new?")
+        if way == "dies-at-second-match" and matches == 2:
+            sys.exit("I have played already")
+        if way == "dies-at-early-end" and message["type"] == "round_end" and message["ending"] == "disconnected":
+            sys.exit("but I was thinking")
+        if way == "exits-1-at-bye" and message["type"] == "bye":
+            sys.exit(1)
         if message["type"] == "hello":
             say(type="hello", protocol=2 if way == "old-protocol" else 1, name=way)
         elif message["type"] == "request":
@@ -167,6 +203,8 @@ def main(way: str) -> None:
             sys.exit(f"unknown type {message['type']}")
     if way == "stays":
         time.sleep(1000)
+    if way == "exits-1-at-bye":
+        sys.exit(1)
 
 
 KNOWN = ("hello", "welcome", "match_start", "round_start", "request", "round_end", "match_end", "error", "bye")

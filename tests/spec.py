@@ -69,52 +69,65 @@ def diagram() -> Iterator[str]:
 
 
 def transcript() -> Iterator[str]:
-    yield "```transcript"
-    for message in _conversation():
-        mark = "<" if isinstance(message, BotMessage) else ">"
-        yield f"{mark} {encode(message).decode().rstrip()}"
-    yield "```"
+    for words, messages in _conversation():
+        yield f"{words}\n"
+        yield "```transcript"
+        for message in messages:
+            mark = "<" if isinstance(message, BotMessage) else ">"
+            yield f"{mark} {encode(message).decode().rstrip()}"
+        yield "```\n"
 
 
-def _conversation() -> Iterator[Message]:
+Step = tuple[str, list[Message]]  # what happens, and what is said
+
+
+def _conversation() -> Iterator[Step]:
     """Every message of the short round, each of them checked by the sessions of both sides."""
     server, bot = Session(Role.SERVER), Session(Role.BOT)
-    for message in _script():
-        speaker, listener = (bot, server) if isinstance(message, BotMessage) else (server, bot)
-        assert listener.receive(speaker.send(message).rstrip(b"\n")) == message
-        yield message
+    for words, messages in _script():
+        for message in messages:
+            speaker, listener = (bot, server) if isinstance(message, BotMessage) else (server, bot)
+            assert listener.receive(speaker.send(message).rstrip(b"\n")) == message
+        yield words, messages
 
 
-def _script() -> Iterator[Message]:
+_MOVES = {
+    "play r7 4": "The bot begins the round, so it is asked at once. It places its first card on stone 4.",
+    "play r8 4": "The opponent has placed g1; both actions are in `events`. A card was drawn by itself.",
+    "play r9 4": "The same again. With this card the side is complete.",
+    "claim 4": "Nothing beats the highest colour-run, so there is a claim phase. The bot adds a note for its author.",
+}
+
+
+def _script() -> Iterator[Step]:
     rules = PRESETS["base"]
-    top = cards_from_texts(
-        ["r7", "g1", "r8", "g2", "r9", "b1", "o1", "b2", "y2", "p1", "g3", "p2", "o5", "y6", "p7", "o8"]
-    )
+    top = cards_from_texts("r7 g1 r8 g2 r9 b1 o1 b2 y2 p1 g3 p2 o5 y6 p7 o8".split())  # noqa: SIM905
     deal = Deal((*top, *(card for card in CLAN_CARDS if card not in top)), ())
     revealed = RevealedDeal(1, wire.card_texts(deal.clan), (), "5d41402abc4b2a76")
     referee = Referee(rules, deal, SEATS[0])
     clock = Clock(1000, None)
-    yield ServerHello(1, "schotten-arena 0.1.0")
-    yield BotHello(1, "first")
-    yield Welcome("first")
-    yield MatchStart("m7", "greedy", 1, rules.name, MatchClock(1000, None, 0))
+    hello: list[Message] = [ServerHello(1, "schotten-arena 0.1.0"), BotHello(1, "first"), Welcome("first")]
+    yield "The server greets, the bot says who it is, and is told under which name it plays.", hello
     hand = wire.card_texts(tuple(referee.game.hands[0]))
-    yield RoundStart(1, 0, "you", hand, Points(0, 0), hash_of(revealed))
-    moves = ("play r7 4", "play r8 4", "play r9 4", "claim 4")
-    for number, move in enumerate(moves, 1):
+    start: list[Message] = [
+        MatchStart("m7", "greedy", 1, rules.name, MatchClock(1000, None, 0)),
+        RoundStart(1, 0, "you", hand, Points(0, 0), hash_of(revealed)),
+    ]
+    yield "A match of one round begins, and the round. The bot may ignore both.", start
+    for number, (move, words) in enumerate(_MOVES.items(), 1):
         ask = referee.ask()
         assert ask is not None
         assert ask.seat == 0
-        yield referee.request(ask, number, (0, 0), clock)
-        yield Action(number, move, "nothing beats the highest colour-run" if move == "claim 4" else None)
+        note = "nothing beats the highest colour-run" if move == "claim 4" else None
+        yield words, [referee.request(ask, number, (0, 0), clock), Action(number, move, note)]
         referee.answer(move, 3)
         reply = referee.ask()
         if reply is not None and reply.seat == 1:
             referee.answer("claim 4" if referee.game.owners[3] is not None else reply.legal[0].text, 3)
     assert referee.outcome is not None
-    yield wire.round_end(1, referee.outcome, SEATS[0], [revealed])
-    yield MatchEnd("m7", "win", Points(5, 0))
-    yield Bye("the tournament is over")
+    end: list[Message] = [wire.round_end(1, referee.outcome, SEATS[0], [revealed]), MatchEnd("m7", "win", Points(5, 0))]
+    yield "The opponent names an illegal move: the round is won, its deal revealed, and with it the match.", end
+    yield "There is nothing left to play. The bot leaves.", [Bye("the tournament is over")]
 
 
 GENERATED = {"diagram": diagram, "transitions": transitions, "transcript": transcript}

@@ -53,7 +53,7 @@ async def test_a_good_bot_passes_every_check() -> None:
         ("exit-0", "right-id", "the bot ended (exit status 0)"),
         ("hang", "right-id", "nothing arrived within 1.5 seconds"),
         ("garbage", "right-id", "the line is not UTF-8: invalid start byte at byte 0 (bad-utf8)"),
-        ("half-line", "right-id", "nothing arrived within 1.5 seconds"),
+        ("half-line", "right-id", "12 bytes arrived, but no newline: "),
         ("illegal", "right-id", "an illegal move: "),
         ("no-action", "right-id", "an illegal move: 'resign' is no action"),
         ("wrong-type", "right-id", "Expected `int`, got `str` - at `$.id`; 'action' looks like"),
@@ -68,15 +68,78 @@ async def test_a_good_bot_passes_every_check() -> None:
         ("stays", "bye", "still there 800 ms after the server said bye; a bot has to end by itself then"),
         ("stays", "end-of-input", "still there 800 ms after its input ended"),
         ("late", "speed-worst", " of 400 ms, over "),
+        ("no-newline", "right-id", "38 bytes arrived, but no newline: "),
+        ("hello-without-newline", "start", "40 bytes arrived, but no newline: "),
+        ("twice-later", "right-id", "answer"),
+        ("never-reads", "right-id", "nothing arrived within 1.5 seconds"),
     ],
 )
 async def test_a_bad_bot_is_told_what_is_wrong(way: str, code: str, message: str) -> None:
     findings = await examined(bad_bot(way), rounds=40 if way == "leak" else 2)
     assert code in failed(findings)
     assert message in findings[code].message
-    if way not in ("crash-at-start", "slow-start", "silent", "unflushed", "leak", "stays", "late"):
+    if way not in ("leak", "stays"):
         assert findings[code].lines
         assert any(line.startswith("> ") for line in findings[code].lines)
+
+
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [
+        ("dies-at-unknown-field", "unknown-fields"),
+        ("strict", "unknown-types"),
+        ("dies-at-early-end", "early-end"),
+        ("slow-now-and-then", "speed-p99"),
+    ],
+)
+async def test_each_check_finds_its_own_kind_of_fault(way: str, code: str) -> None:
+    limits = Limits(start_ms=5000, move_ms=300, leave_ms=2000, patience_ms=3000)
+    findings = await examined(bad_bot(way), limits, rounds=4)
+    assert failed(findings)[:1] == [code]
+    assert set(failed(findings)) <= {code, "speed-worst"}
+
+
+async def test_a_bot_that_plays_one_match_only_fails_from_the_second_on() -> None:
+    findings = await examined(bad_bot("dies-at-second-match"), rounds=4)
+    assert findings["right-id"].verdict is Verdict.OK
+    assert "I have played already" in findings["rules-base"].message
+
+
+async def test_illegal_moves_are_found_in_the_rule_set_where_they_happen() -> None:
+    findings = await examined(bad_bot("illegal-in-tactics"), rounds=4)
+    assert failed(findings)[:2] == ["rules-tactics", "rules-tactics-expert"]
+    assert findings["rules-base"].verdict is Verdict.OK
+
+
+async def test_an_exit_status_is_a_warning_and_the_checks_go_on() -> None:
+    findings = await examined(bad_bot("exits-1-at-bye"), rounds=4)
+    assert failed(findings) == []
+    for code in ("bye", "end-of-input"):
+        assert findings[code].verdict is Verdict.WARNING
+        assert "but with exit status 1; 0 would have said that all went well" in findings[code].message
+    assert findings["speed-worst"].verdict is Verdict.OK
+
+
+async def test_after_three_failures_in_a_row_the_rest_is_skipped_and_said_to_be() -> None:
+    findings = await examined(bad_bot("crash"), rounds=4)
+    assert failed(findings) == ["right-id", "rules-base", "rules-expert"]
+    assert findings["end-of-input"].verdict is Verdict.SKIPPED
+    assert findings["end-of-input"].message == "not made after 3 failures in a row"
+    assert len(findings) == 17
+
+
+async def test_a_bot_that_wants_no_legal_moves_gets_none() -> None:
+    code = (
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if message['type'] == 'hello':\n"
+        '        print(\'{"type":"hello","protocol":1,"name":"x","legal":false}\', flush=True)\n'
+        "    elif message['type'] == 'request':\n"
+        "        sys.exit('legal' if 'legal' in message else 'none')\n"
+    )
+    findings = await examined(BotSpec("x", (sys.executable, "-c", code)), rounds=4)
+    assert findings["right-id"].message.endswith("on stderr it wrote:\nnone")
 
 
 async def test_after_a_failure_the_other_checks_are_made_with_a_new_process() -> None:
@@ -87,7 +150,8 @@ async def test_after_a_failure_the_other_checks_are_made_with_a_new_process() ->
 
 async def test_a_program_that_cannot_be_started_fails_the_first_check() -> None:
     findings = await examined(BotSpec("x", ("./no-such-bot",)))
-    assert failed(findings) == ["start"] == list(findings)
+    assert failed(findings) == ["start"]
+    assert findings["hello"].message == "not made: the bot did not come to play"
     assert findings["start"].message == "cannot start './no-such-bot': No such file or directory"
 
 
@@ -99,12 +163,14 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
         f"run(lambda request: request.legal[-1], name='tcp', connect='{host}:{port}', token='secret')\n"
     )
     findings: list[Finding] = []
+    told: list[str] = []
     async with trio.open_nursery() as nursery, listener:
         nursery.start_soon(lambda: trio.run_process([sys.executable, "-c", code]))
-        findings += await Examination(ListeningDoor(listener, 0.2), QUICK, 4).run()
+        findings += await Examination(ListeningDoor(listener, 0.2, told.append), QUICK, 4).run()
     verdicts = {finding.code: finding.verdict for finding in findings}
     assert verdicts.pop("memory") is Verdict.SKIPPED  # not our process
     assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back
+    assert told == ["Start the bot again now: it has 0.2 seconds to connect."]
     assert set(verdicts.values()) == {Verdict.OK}
     assert len(verdicts) == 15
 
@@ -119,7 +185,7 @@ def test_the_exit_status_and_the_last_line_say_whether_the_bot_is_fit() -> None:
     assert good.output.splitlines()[-1].endswith("fit to play (17 ok)")
     bad = arena(bad_command("crash-at-start"))
     assert bad.exit_code == 1
-    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed)")
+    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed, 16 skipped)")
 
 
 def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:
@@ -128,7 +194,7 @@ def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:
     found = json.loads(result.output)
     assert (found["passed"], result.exit_code) == (False, 1)
     assert [check["code"] for check in found["checks"] if check["verdict"] == "failed"] == failed_codes(report)
-    assert "\\xff\\xfe\x00 garbage" in found["checks"][2]["lines"][-1]
+    assert "\\xff\\xfe\x00 garbage" in found["checks"][2]["lines"][-2]
 
 
 def failed_codes(report: Path) -> list[str]:
@@ -151,6 +217,8 @@ def test_junit_holds_whatever_a_bot_may_write() -> None:
         (["x", "--listen", "127.0.0.1:1"], "Name a bot to start"),
         (["--listen", "nowhere"], "'nowhere' is no address; it looks like 127.0.0.1:4000"),
         (["'open"], "is no command line: No closing quotation"),
+        (["random", "--start-ms", "-1"], "-1 is not in the range x>=1"),
+        (["random", "--junit", "/nowhere/x.xml"], "No such file or directory"),
     ],
 )
 def test_a_wrong_call_is_told_what_would_be_right(arguments: list[str], problem: str) -> None:

@@ -93,7 +93,7 @@ async def test_a_program_that_is_not_there_is_said_so() -> None:
 async def test_the_end_of_stderr_is_kept_however_much_is_written() -> None:
     code = "import sys; sys.stderr.write('x' * 5_000_000 + 'the end'); sys.stderr.flush(); print('done', flush=True)"
     async with spawn(python(code)) as process:
-        assert await process.stream.receive_some(10) == b"done\n"
+        await Link(process.stream).wait_line()
     assert process.stderr_tail.endswith("the end")
     assert len(process.stderr_tail) == 8 * 1024
 

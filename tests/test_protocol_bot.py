@@ -223,8 +223,8 @@ def test_what_is_no_move_is_shown_with_what_would_be_one(tmp_path: Path, value: 
         (b"hello\n", "the line is not JSON: JSON is malformed: invalid character (byte 0); it was 'hello'"),
         (b'{"type":"hello","protocol":2,"server":"x"}\n', "protocol 2 is not spoken here; it is 1"),
         (lines_of(request(1)), "'request' may not be said now: nothing has been said yet"),
-        (b'{"type":"hello"', "the server's last line is torn or too long"),
-        (b" " * 65536, "the server's last line is torn or too long"),
+        (b'{"type":"hello"', "the input ended in the middle of a line (15 bytes without a newline)"),
+        (b" " * 65536, "a line is longer than 65536 bytes; each message is one line that ends in a newline"),
     ],
 )
 def test_a_server_that_makes_no_sense_is_left_with_one_clear_line(tmp_path: Path, heard: bytes, text: str) -> None:

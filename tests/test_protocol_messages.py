@@ -128,7 +128,7 @@ def test_a_name_is_words_of_at_most_64_characters(name: str) -> None:
     ("line", "code", "text"),
     [
         # not JSON
-        (b"", Code.NOT_JSON, "not JSON: Input data was truncated; it was ''"),
+        (b"", Code.NOT_JSON, "the line is empty; each line is a message"),
         (b"play r5 1", Code.NOT_JSON, "not JSON: JSON is malformed: invalid character (byte 0); it was 'play r5 1'"),
         (ACTION[:-1], Code.NOT_JSON, "truncated"),
         (ACTION + ACTION, Code.NOT_JSON, "trailing characters"),

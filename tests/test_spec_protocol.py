@@ -11,6 +11,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from arena.check import _checks
 from arena.journal import JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record
 from engine.record import verify
 from protocol.errors import Code
@@ -88,11 +89,34 @@ def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
 
 
 def test_every_error_code_has_its_line() -> None:
-    codes = re.findall(r"^\| `([a-z0-9-]+)` \|", PROTOCOL[PROTOCOL.index("## Faults") :], re.MULTILINE)
-    assert set(Code) <= set(codes)
+    faults = PROTOCOL[PROTOCOL.index("## Faults") : PROTOCOL.index("## Versions")]
+    advice = dict(re.findall(r"^\| `([a-z0-9-]+)` \| [^|]+ \| ([^|]+) \|$", faults, re.MULTILINE))
+    assert {*Code, "illegal-move", "timeout"} <= advice.keys()
+    assert all(len(text) >= 5 for text in advice.values())
 
 
-@pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PROTOCOL, re.DOTALL))
+def test_every_check_is_explained() -> None:
+    table = PROTOCOL[PROTOCOL.index("### What the checker asks") : PROTOCOL.index("## The wire")]
+    for code, _, _ in _checks():
+        assert f"`{code}`" in table or code in ("rules-expert", "rules-tactics", "rules-tactics-expert"), code
+
+
+PROGRAMS = re.findall(r"```python\n(.*?)```", PROTOCOL, re.DOTALL)
+
+
+def test_the_bot_over_tcp_passes_the_check_at_the_address_that_is_printed(tmp_path: Path) -> None:
+    (program,) = [text for text in PROGRAMS if "connect=" in text]
+    words = [sys.executable, "-m", "arena", "check", "--listen", "127.0.0.1:0", "--rounds", "4", "--start-ms", "1500"]
+    checker = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert checker.stderr is not None
+    address = re.findall(r"at (127\.0\.0\.1:\d+)", checker.stderr.readline())[0]
+    subprocess.run([sys.executable, "-c", program.replace("127.0.0.1:4000", address)], check=True, timeout=60)
+    out, _ = checker.communicate(timeout=60)
+    assert checker.returncode == 0, out
+    assert "ok    rules-tactics-expert" in out
+
+
+@pytest.mark.parametrize("program", [text for text in PROGRAMS if "connect=" not in text])
 def test_the_python_bots_of_the_walk_through_pass_the_check(program: str, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(program)
     check(f"{sys.executable} first.py", tmp_path)

@@ -72,7 +72,7 @@ EXAMPLES: Final[dict[type[Message], Message]] = {
 }
 assert set(EXAMPLES) == set(CLASSES)
 
-_letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Zs", "Zl", "Zp"))
+_letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zs", "Zl", "Zp"))
 names = st.lists(st.text(_letters, min_size=1, max_size=8), min_size=1, max_size=7).map(" ".join)
 
 

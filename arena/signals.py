@@ -1,0 +1,26 @@
+"""Ctrl-C, SIGTERM and a closed terminal: all of them stop what is under way, in an orderly manner."""
+
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import trio
+
+INTERRUPTED: Final = 130  # the exit status of a program that was stopped so
+
+
+@contextlib.asynccontextmanager
+async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
+    """`stop` is called for each signal while the block runs."""
+
+    async def listen(task_status: trio.TaskStatus[None]) -> None:
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            task_status.started()
+            async for _ in signals:
+                stop()
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(listen)
+        yield
+        nursery.cancel_scope.cancel()

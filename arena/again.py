@@ -4,25 +4,32 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import trio
 
-from arena.bots import BotSpec, Restart
+from arena.bots import BotSpec
 from arena.bundle import read_bundle
-from arena.clock import Limits
 from arena.match import Match, PlayedRound
 from arena.player import Player
 from arena.schedule import MatchId, PlannedMatch, PlannedRound, RoundId, recoloured
+from arena.signals import calling_on_signals
 from arena.watch import Watch
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import RuleSet
 
 
-def play_again(bundle: Path) -> str:
-    """What came of it. Raises ValueError for a file that is no bundle."""
+def play_again(bundle: Path) -> str | None:
+    """What came of it; None if it was stopped. Raises ValueError for a file that is no bundle."""
     facts = read_bundle(bundle)
-    specs = [_spec(bot) for bot in facts["bots"]]
-    played = trio.run(_play, facts, specs)
+    try:
+        specs = [BotSpec.from_record(bot) for bot in facts["bots"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"this bundle is damaged: {type(error).__name__} {error}") from None
+    specs = [attrs.evolve(spec, cwd=Path(facts["cwd"]) / (spec.cwd or "")) for spec in specs]
+    played = trio.run(_until_stopped, facts, specs)
+    if played is None:
+        return None
     before = facts["fault"]
     fault, outcome = played.referee.fault, played.referee.outcome
     if played.void is not None:
@@ -35,18 +42,12 @@ def play_again(bundle: Path) -> str:
     return f"Then: {before['bot']}: {before['ending']}: {before['detail']}\nNow:  {now}"
 
 
-def _spec(recorded: dict[str, Any]) -> BotSpec:
-    program, *words = recorded["cmd"]
-    return BotSpec(
-        name=recorded["name"],
-        command=(sys.executable if program == "python" else program, *words),
-        cwd=Path(recorded["dir"]) if recorded["dir"] else None,
-        env=tuple(recorded["env"].items()),
-        limits=Limits(**recorded["clock"]),
-        restart=Restart(recorded["restart"]),
-        memory=recorded["memory"],
-        cpu_seconds=recorded["cpu"],
-    )
+async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound | None:
+    played = None
+    with trio.CancelScope() as scope:
+        async with calling_on_signals(scope.cancel):
+            played = await _play(facts, specs)
+    return played
 
 
 async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:

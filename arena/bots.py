@@ -1,8 +1,12 @@
 """What a bot is to the arena: a name and a command; and the bots that come along."""
 
+import difflib
 import enum
+import os
 import shlex
+import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,11 +39,10 @@ class BotSpec:
     cpu_seconds: int | None = None
 
     def recorded(self) -> dict[str, Any]:
-        """As the journal keeps it."""
-        own = self.command[: len(_PYTHON)] == _PYTHON
+        """As the journal keeps it; `from_record` reads it."""
         return {
             "name": self.name,
-            "cmd": ["python", *self.command[1:]] if own else list(self.command),
+            "cmd": list(_recorded_command(self.command)),
             "dir": str(self.cwd) if self.cwd else None,
             "env": dict(self.env),
             "clock": attrs.asdict(self.limits),
@@ -48,9 +51,19 @@ class BotSpec:
             "cpu": self.cpu_seconds,
         }
 
-
-# The command of a bot that comes along begins so; which Python it is does not matter for the tournament.
-_PYTHON: Final = (sys.executable, "-m")
+    @staticmethod
+    def from_record(recorded: Mapping[str, Any]) -> "BotSpec":
+        """Raises KeyError, TypeError or ValueError if something is missing or wrong."""
+        return BotSpec(
+            name=recorded["name"],
+            command=command_of(recorded["cmd"]),
+            cwd=Path(recorded["dir"]) if recorded["dir"] else None,
+            env=tuple(recorded["env"].items()),
+            limits=Limits(**recorded["clock"]),
+            restart=Restart(recorded["restart"]),
+            memory=recorded["memory"],
+            cpu_seconds=recorded["cpu"],
+        )
 
 
 @attrs.frozen
@@ -58,8 +71,9 @@ class OwnBot:
     module: str
     summary: str
 
-    def spec(self, name: str) -> BotSpec:
-        return BotSpec(name, (*_PYTHON, self.module))
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (sys.executable, "-m", self.module)
 
 
 OWN_BOTS: Final = {
@@ -69,24 +83,53 @@ OWN_BOTS: Final = {
 }
 
 
+def command_of(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command; the first may be the name of a bot that comes along."""
+    first, *more = words
+    return (*(OWN_BOTS[first].command if first in OWN_BOTS else (first,)), *more)
+
+
+def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The other way round: which Python runs our own bots does not matter for a tournament."""
+    for name, own in OWN_BOTS.items():
+        if command[: len(own.command)] == own.command:
+            return (name, *command[len(own.command) :])
+    return command
+
+
 def parse_bot(text: str) -> BotSpec:
     """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
     name, equals, command = text.partition("=")
     named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
     if not named:
         name, command = "", text
-    if command in OWN_BOTS:
-        return OWN_BOTS[command].spec(name or command)
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise BotError(f"{command!r} is no command line: {error}") from None
     if not words:
         raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(OWN_BOTS)}")
-    return BotSpec(name or _name_from(words), tuple(words))
+    own = words[0] in OWN_BOTS
+    return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
 
 
-def _name_from(words: list[str]) -> str:
+def missing_program(spec: BotSpec) -> str | None:
+    """What to say if there is no such program; None if there is."""
+    program = spec.command[0]
+    if "/" in program:
+        path = (spec.cwd or Path()) / program
+        if path.is_file():
+            return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
+    elif shutil.which(program, path=dict(spec.env).get("PATH")):
+        return None
+    near = difflib.get_close_matches(program, OWN_BOTS, n=1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    here = " (a file of this name is here: say ./ before it, or its interpreter)"
+    is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
+    return f"there is no program {program!r}{here if is_here else meant}"
+
+
+def name_from(words: list[str]) -> str:
     """The program's name, or of a script that an interpreter runs, the script's."""
     scripts = [word for word in words[1:] if not word.startswith("-") and Path(word).suffix]
     program = Path(words[0]).name

@@ -28,6 +28,7 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         "seed": played.seed,
         "recoloured": played.planned.recoloured,
         "first": played.first,
+        "cwd": str(Path.cwd()),
         "bots": [player.spec.recorded() for player in players],
         "fault": {
             "seat": fault.seat,
@@ -58,7 +59,7 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
 def read_bundle(path: Path) -> dict[str, Any]:
     """Raises ValueError for a file that is none."""
     facts = json.loads(path.read_text(encoding="utf-8"))
-    needed = {"round", "rules", "seed", "bots", "first", "recoloured", "fault"}
+    needed = {"round", "rules", "seed", "bots", "first", "recoloured", "fault", "cwd"}
     if not isinstance(facts, dict) or not needed <= facts.keys():
         raise ValueError("this is no bundle of a fault; it is the bundle.json in a folder beside the journal")
     return facts

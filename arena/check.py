@@ -17,8 +17,8 @@ import trio
 
 from arena.link import said_text
 from arena.memory import group_memory
-from arena.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, exit_words, plain
-from arena.spawn import SpawnError
+from arena.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, plain
+from arena.spawn import SpawnError, exit_words
 from engine.ruleset import PRESETS
 from engine.scoring import Ending
 

@@ -114,6 +114,8 @@ def verify(journals: tuple[Path, ...]) -> None:
     report = verify_journals(list(journals))
     for problem in (*report.torn, *report.problems):
         click.echo(problem)
+    for remark in report.remarks:
+        click.echo(remark)
     verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
     click.echo(f"{report.rounds} rounds of {report.tournaments} tournaments, {report.voids} void: {verdict}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):

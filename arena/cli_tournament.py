@@ -16,13 +16,13 @@ import click
 
 from arena.cli_table import print_standings
 from arena.config import BOT, TOURNAMENT, Config, ConfigError, from_command_line, from_file
+from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from arena.drive import MakeListener
     from arena.runner import Listener
 
 F = TypeVar("F", bound=Callable[..., Any])
-_INTERRUPTED = 130
 _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, start, timemargin, restart, memory, cpu."
 
 
@@ -49,19 +49,18 @@ def _drive(config: Config, make_listener: "MakeListener") -> None:
     """Runs it; if it does not come to its end, says what is saved and how to go on, and leaves."""
     from arena.drive import drive
     from arena.journal import JournalError
-    from arena.runner import TournamentError
 
     try:
         ran = drive(config, make_listener)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
-    except TournamentError as error:
-        click.echo(f"Stopped: {error}\n{_how_to_go_on(config)}", err=True)
-        sys.exit(1)
-    if ran.stopped:
+    for warning in ran.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
-        click.echo(f"Stopped. {ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
-        sys.exit(_INTERRUPTED)
+        why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
+        click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
+        sys.exit(1 if ran.failure else INTERRUPTED)
 
 
 def _how_to_go_on(config: Config) -> str:
@@ -90,7 +89,7 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 
     config = _configured(lambda: from_command_line(bots, (), _given(options)))
     with _journal_or_temporary(config) as config:
-        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done)))
+        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
         assert config.journal is not None
         standings, _ = fold([config.journal])
         click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
@@ -166,9 +165,13 @@ def again(bundle: Path) -> None:
     from arena.again import play_again
 
     try:
-        click.echo(play_again(bundle))
+        told = play_again(bundle)
     except ValueError as error:
         raise click.ClickException(f"{bundle}: {error}") from None
+    if told is None:
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
+    click.echo(told)
 
 
 @click.command()

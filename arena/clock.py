@@ -21,7 +21,7 @@ class Limits:
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together
     increment_ms: int = 0  # added to the bank after each answer
-    start_ms: int = 10_000  # to start and say hello
+    start_ms: int | None = 10_000  # to start and say hello
     margin_ms: int = 50  # what an answer may be late without being a fault
 
     def for_match(self) -> MatchClock:

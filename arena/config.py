@@ -5,6 +5,7 @@ Every option is one entry of a table here, and is read the same way from either 
 
 import os
 import re
+import resource
 import secrets
 import shlex
 import tomllib
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 import attrs
 
-from arena.bots import BotError, BotSpec, Restart, parse_bot
+from arena.bots import OWN_BOTS, BotError, BotSpec, Restart, command_of, missing_program, name_from, parse_bot
 from arena.clock import ClockError, Limits, parse_tc
 from arena.schedule import Format, PlannedMatch, schedule
 from engine.errors import NotationError
@@ -144,16 +145,20 @@ def _words(value: Any) -> tuple[str, ...]:
             return tuple(shlex.split(value))
         except ValueError as error:
             raise ValueError(f"a command line ({error})") from None
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+    if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
         raise ValueError("a text, or a list of texts")
     return tuple(value)
 
 
 def _environment(value: Any) -> tuple[tuple[str, str], ...]:
     pairs = dict(word.partition("=")[::2] for word in _words(value)) if isinstance(value, str) else value
-    if not isinstance(pairs, dict) or not all(isinstance(text, str) and key for key, text in pairs.items()):
+    if not isinstance(pairs, dict) or not all(_is_variable(key, text) for key, text in pairs.items()):
         raise ValueError('a table of texts, such as {DEPTH = "3"}, or "DEPTH=3 SPEED=2" on the command line')
     return tuple(sorted(pairs.items()))
+
+
+def _is_variable(name: str, value: Any) -> bool:
+    return bool(name) and isinstance(value, str) and "=" not in name and "\0" not in name + value
 
 
 def _tc(value: Any) -> tuple[int, int]:
@@ -170,14 +175,14 @@ def _size(value: Any) -> int:
     found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value))
     if not found or isinstance(value, bool):
         raise ValueError('a number of bytes, such as "512M" or "2G"')
-    return int(found[1]) * _UNITS[found[2]]
+    size, most = int(found[1]) * _UNITS[found[2]], resource.getrlimit(resource.RLIMIT_AS)[1]
+    if most != resource.RLIM_INFINITY and size > most:
+        raise ValueError(f"at most {most} bytes, which is the limit of this machine")
+    return size
 
 
 def _folder(value: Any) -> Path:
-    path = Path(_text(value))
-    if not path.is_dir():
-        raise ValueError("a folder that exists")
-    return path
+    return Path(_text(value))
 
 
 # Of the tournament as a whole.
@@ -240,7 +245,7 @@ class Source:
 
 
 def _flag(key: str) -> str:
-    return f"--{key}"
+    return f"--{key}" if key in _by_name(TOURNAMENT, BOT) else "the command line"
 
 
 def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
@@ -250,22 +255,27 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
     players = []
     for text in bots:
         try:
-            players.append(_bot(each | _own_keys(parse_bot(text)), text))
+            spec = parse_bot(text)
         except BotError as error:
             raise ConfigError(str(error)) from None
+        players.append(_bot(each | {"name": spec.name, "cmd": spec.command}, repr(text), Path()))
     for text in specs:
-        words = dict(word.partition("=")[::2] for word in shlex.split(text))
         where = f"--bot {text!r}"
-        players.append(_bot(each | _read_all(words, where), where))
-    return _config(values, players, "the command line")
+        players.append(_bot(each | _spec_keys(text, where), where, Path()))
+    return _config(values, players, _flag)
 
 
-def _read_all(words: Mapping[str, str], where: str) -> dict[str, Any]:
+def _spec_keys(text: str, where: str) -> dict[str, Any]:
+    try:
+        words = dict(word.partition("=")[::2] for word in shlex.split(text))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; expected words like cmd=./mybot name=mine") from None
     return Source(words, lambda _key: where).read(_by_name(BOT, OWN))
 
 
 def from_file(path: Path, options: Mapping[str, str]) -> Config:
-    """A tournament file; options of the command line take precedence over its own."""
+    """A tournament file; options of the command line take precedence over its own. Bots run in the file's folder unless
+    they have a `dir`, which is relative to it, as is `journal`."""
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -277,19 +287,31 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
         raise ConfigError(f"{path}: {error}") from None
     lines = _Lines(str(path), text)
     tables, each_table = document.pop("bot", []), document.pop("each", {})
-    if not isinstance(tables, list) or not isinstance(each_table, dict):
-        raise ConfigError(f"{path}: bots are written as [[bot]] tables, what they share as one [each] table")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
+    if not isinstance(each_table, dict):
+        raise ConfigError(f"{lines.of('each', 0, None)}: what bots share is written as one [each] table")
     values = Source(document, partial(lines.of, "", 0)).read(_by_name(TOURNAMENT))
     each = Source(each_table, partial(lines.of, "each", 0)).read(_by_name(BOT))
     flags = Source(options, _flag).read(_by_name(TOURNAMENT, BOT))
+    values = {"journal": path.with_suffix(".jsonl").name} | values
+    values["journal"] = str(path.parent / values["journal"])
     values |= {key: value for key, value in flags.items() if key in _by_name(TOURNAMENT)}
     over = {key: value for key, value in flags.items() if key in _by_name(BOT)}
     players = []
     for number, table in enumerate(tables):
         own = Source(table, partial(lines.of, "bot", number)).read(_by_name(BOT, OWN))
-        players.append(_bot(each | own | over, lines.of("bot", number, None)))
-    values.setdefault("journal", str(path.with_suffix(".jsonl")))
-    return _config(values, players, str(path))
+        players.append(_bot(each | own | over, lines.of("bot", number, None), path.parent))
+    where = partial(_where_in_file, lines, [bot.name for bot in players], options)
+    return _config(values, players, where)
+
+
+def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str], key: str) -> str:
+    """Of a key, or of the second bot with a name."""
+    if key in options:
+        return _flag(key)
+    places = [number for number, name in enumerate(names) if name == key]
+    return lines.of("bot", places[-1], None) if places else lines.of("", 0, key)
 
 
 class _Lines:
@@ -300,7 +322,10 @@ class _Lines:
         self._lines: dict[tuple[str, int, str | None], int] = {}
         table, counts = "", {"": 1}
         for number, line in enumerate(text.splitlines(), 1):
-            if header := re.match(r"\s*\[\[?\s*([\w.-]+)\s*\]\]?", line):
+            if header := re.match(r"\s*\[\[?\s*([\w-]+)((?:\.[\w-]+)*)\s*\]\]?", line):
+                if header[2]:  # [bot.env] belongs to the last [[bot]]
+                    self._lines.setdefault((table, counts.get(table, 1) - 1, header[2].split(".")[1]), number)
+                    continue
                 table = header[1]
                 counts[table] = counts.get(table, 0) + 1
                 self._lines[table, counts[table] - 1, None] = number
@@ -312,59 +337,61 @@ class _Lines:
         return f"{self._path}:{number}" if number else self._path
 
 
-def _own_keys(spec: BotSpec) -> dict[str, Any]:
-    return {"name": spec.name, "cmd": spec.command}
-
-
-def _bot(keys: Mapping[str, Any], where: str) -> BotSpec:
+def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     if not keys.get("cmd"):
         raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it")
-    try:
-        spec = parse_bot(shlex.join(keys["cmd"]))
-    except BotError as error:
-        raise ConfigError(f"{where}: {error}") from None
+    words = keys["cmd"]
     bank, increment = keys.get("tc", (None, 0))
     no_move_limit = None if "tc" in keys else Limits().move_ms  # with a bank, each answer may take all of it
     limits = Limits(
         move_ms=keys.get("st", no_move_limit),
         bank_ms=bank,
         increment_ms=increment,
-        start_ms=keys.get("start") or Limits().start_ms,
+        start_ms=keys.get("start", Limits().start_ms),
         margin_ms=keys.get("timemargin", Limits().margin_ms),
     )
-    name = keys.get("name", spec.name)
+    name = keys.get("name", words[0] if words[0] in OWN_BOTS else name_from(list(words)))
     if not is_name(name):
         raise ConfigError(f"{where}: {name!r} is no name; it is 1 to 64 printable characters")
-    return BotSpec(
+    cwd = folder / keys["dir"] if "dir" in keys else folder
+    if not cwd.is_dir():
+        raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
+    spec = BotSpec(
         name=name,
-        command=(*spec.command, *keys.get("args", ())),
-        cwd=keys.get("dir"),
+        command=(*command_of(words), *keys.get("args", ())),
+        cwd=None if cwd == Path() else cwd,
         env=keys.get("env", ()),
         limits=limits,
         restart=keys.get("restart", Restart.NEVER),
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
     )
+    if problem := missing_program(spec):
+        raise ConfigError(f"{where}: {problem}")
+    return spec
 
 
-def _config(values: Mapping[str, Any], bots: list[BotSpec], where: str) -> Config:
+def _config(values: Mapping[str, Any], bots: list[BotSpec], where: Callable[[str], str]) -> Config:
+    """`where` tells the place of a key, or of a bot."""
     if len(bots) < 2:
-        raise ConfigError(f"{where}: a tournament needs two bots or more, found {len(bots)}")
+        raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
     names = [bot.name for bot in bots]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ConfigError(f"{where}: two bots are named {twice!r}; give them names of their own, such as other=COMMAND")
+        raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
     rules: RuleSet = values.get("rules", RuleSet())
     winner_begins = rules.begins is Begins.WINNER
     mirrored = values.get("mirror", not winner_begins)
     if mirrored and winner_begins:
         raise ConfigError(
-            f"{where}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the next one; "
-            "leave out mirror, or set it to false"
+            f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
+            "next one; leave out mirror, or set it to false"
         )
     rounds = values.get("rounds", 10)
     if mirrored and rounds % 2:
-        raise ConfigError(f"{where}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number")
+        raise ConfigError(
+            f"{where('rounds')}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number"
+        )
     journal = values.get("journal")
     return Config(
         bots=tuple(bots),
@@ -395,6 +422,8 @@ def recorded_rules_and_schedule(
         names = [str(bot["name"]) for bot in recorded["bots"]]
         rules = RuleSet.named(recorded["rules"])
         form, cycles, rounds = Format(recorded["format"]), int(recorded["cycles"]), int(recorded["rounds"])
+        if recorded["mirror"] and (rules.begins is Begins.WINNER or rounds % 2):
+            raise ValueError(f"{rounds} rounds of {rules.name} cannot be mirrored")
         matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules)
         return str(recorded["seed"]), rules, matches, names
     except (KeyError, TypeError, ValueError) as error:
@@ -408,7 +437,7 @@ def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str
         before, after = recorded.get(key), now.get(key)
         if key == "bots" and isinstance(before, list) and isinstance(after, list):
             found += _bot_differences(before, after)
-        elif before != after:
+        elif before != after and key != "dir":  # a tournament may go on from another place
             found.append(f"{key}: the journal has {before!r}, now it is {after!r}")
     return found
 

@@ -1,32 +1,33 @@
 """Runs a tournament from beginning to end: journal, signals, and what to say when it stops early."""
 
 import gc
+import resource
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 import attrs
 import trio
 
 from arena.config import Config, with_seed
-from arena.journal import Journal, JournalError
-from arena.runner import Ledger, Listener, Tournament, TournamentError, planned_matches, resume
+from arena.journal import Journal
+from arena.runner import Ledger, Listener, Tournament, TournamentError, first_of, planned_matches, resume
 from arena.signals import calling_on_signals
 
 
 @attrs.frozen
 class Ran:
-    config: Config
     total: int  # rounds of the whole tournament
     finished: int  # of them, those that are saved
     stopped: bool  # by a signal
+    failure: str | None  # why it could not go on
+    warnings: list[str]
 
 
 MakeListener = Callable[[int, int], AbstractContextManager[Listener]]  # from rounds in all and rounds finished before
 
 
 def drive(config: Config, make_listener: MakeListener) -> Ran:
-    """Raises JournalError or TournamentError if it cannot begin or cannot go on."""
+    """Raises JournalError if it cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -34,12 +35,24 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
             config, ledger = with_seed(config, None), Ledger(config.max_faults)
         total = sum(len(match.rounds) for match in planned_matches(config))
         before = len(ledger.finished)
+        failure = None
         with make_listener(total, before) as listener:
-            counting = _Counting(listener)
-            tournament = Tournament(config, journal, ledger, counting)
+            tournament = Tournament(config, journal, ledger, listener)
             calm_garbage_collector()
-            trio.run(_run, tournament)
-    return Ran(config, total, before + counting.finished_rounds, tournament.stopped)
+            _raise_descriptor_limit()
+            try:
+                trio.run(_run, tournament)
+            except TournamentError as error:
+                failure = str(error)
+            ran = Ran(total, before + tournament.saved, tournament.stopped, failure, tournament.warnings)
+            listener.ended(ran.finished, ran.total)
+    return ran
+
+
+def _raise_descriptor_limit() -> None:
+    """As far as we may: each bot takes four."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def calm_garbage_collector() -> None:
@@ -50,35 +63,13 @@ def calm_garbage_collector() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-class _Counting:
-    """A listener that also counts what is saved."""
-
-    def __init__(self, listener: Listener):
-        self._listener = listener
-        self.finished_rounds = 0
-        self.started = listener.started
-        self.void = listener.void
-        self.withdrawn = listener.withdrawn
-
-    def finished(self, line: Any) -> None:
-        self.finished_rounds += 1
-        self._listener.finished(line)
-
-
 async def _run(tournament: Tournament) -> None:
     """Signals stop the tournament; everything that is finished is written before we leave."""
     try:
         async with calling_on_signals(tournament.stop):
             await tournament.run()
     except ExceptionGroup as group:
-        known, ours = group.split((TournamentError, JournalError, OSError))  # OSError: nobody hears us any more
+        known, ours = group.split((TournamentError, OSError))  # OSError: nobody hears us any more
         if ours is not None or known is None:
             raise
-        raise _first_of(known) from None
-
-
-def _first_of(group: BaseExceptionGroup[Any]) -> BaseException:
-    first: BaseException = group
-    while isinstance(first, BaseExceptionGroup):
-        first = first.exceptions[0]
-    return first
+        raise first_of(known) from None

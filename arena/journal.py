@@ -21,6 +21,8 @@ from engine.ruleset import RuleSet
 from engine.scoring import Ending, Outcome
 
 VERSION: Final = 1
+WITHDRAWN: Final = "withdrawn after"  # how the detail of a round begins that a withdrawn bot forfeits
+_OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 
 
 class JournalError(Exception):
@@ -75,6 +77,11 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     bots: tuple[str, str]
     reason: str
     started: str
+
+
+def is_forfeit(line: RoundLine) -> bool:
+    """Nobody tried to play it: a bot had been withdrawn."""
+    return line.fault is not None and line.fault.detail.startswith(WITHDRAWN)
 
 
 JournalLine = TournamentLine | RoundLine | VoidLine
@@ -188,16 +195,19 @@ class Journal:
         """What was written so far. A torn last line is dropped; any other damage is refused."""
         for entry in read(self.path, JournalLine):
             if entry.torn:
-                self._drop_torn_line()
+                self._drop_torn_line(first=entry.number == 1)
             elif entry.line is None:
                 raise JournalError(f"{self.path}:{entry.number}: {entry.problem}; mend or remove the line to go on")
             else:
                 line: JournalLine = entry.line
                 yield line
 
-    def _drop_torn_line(self) -> None:
+    def _drop_torn_line(self, first: bool) -> None:
         with open(self.path, "rb") as file:
-            whole = sum(len(line) for line in file if line.endswith(b"\n"))
+            *lines, torn = file
+        if first and not (torn.startswith(_OPENING) or _OPENING.startswith(torn)):
+            raise JournalError(f"{self.path}: this is no journal; nothing was changed")
+        whole = sum(map(len, lines))
         os.ftruncate(self._file, whole)
         os.fsync(self._file)
 

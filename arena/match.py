@@ -4,8 +4,11 @@ This is the only place that waits for moves. Whatever a bot does, the referee he
 question: an answer, or a forfeit with its reason.
 """
 
+import math
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 import attrs
 import trio
@@ -13,20 +16,23 @@ import trio
 from arena import wire
 from arena.clock import RoundClock
 from arena.link import Link, LinkClosed
-from arena.player import Player, StartFailure
+from arena.player import LeftBetweenRounds, Player, StartFailure
 from arena.referee import Referee
-from arena.schedule import PlannedMatch, PlannedRound, deal_for, salt_for
+from arena.schedule import PlannedMatch, PlannedRound, RoundId, deal_for, salt_for
+from arena.spawn import exit_words
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.ruleset import RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
 from protocol.messages import Action, Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
 from protocol.session import State
 
 Players = tuple[Player, Player]
+# How often the arena's own delay excuses a late answer in one round; a bot that is late every time is late.
+_MOST_EXCUSES: Final = 3
 
 
 @attrs.frozen
@@ -62,6 +68,7 @@ class Match:
         self._players = players
         self._watch = watch
         self._keep_fault = keep_fault  # called while the bots are still there
+        self._excused: Counter[RoundId] = Counter()  # how often a round was void because the arena was late
         self._starts = tuple(
             MatchStart(
                 planned.id,
@@ -83,7 +90,9 @@ class Match:
         void = None
         if await self._all_seated(referee):
             await self._announce(planned, referee, deal, first)
-            void = await _play(referee, self._players, self.points, self._watch)
+            may_excuse = self._excused[planned.id] < _MOST_EXCUSES
+            void = await _play(referee, self._players, self.points, self._watch, may_excuse)
+            self._excused[planned.id] += void is not None
         played = PlayedRound(planned, first, seed, deal, referee, started, void)
         if void is not None:
             return played
@@ -101,21 +110,26 @@ class Match:
 
     async def _all_seated(self, referee: Referee) -> bool:
         """Whether both bots are there; a bot that is not has lost, and nobody wins where neither is."""
-        reasons: dict[Seat, str] = {}
+        reasons: dict[Seat, tuple[Ending, str]] = {}
 
         async def seat_one(seat: Seat) -> None:
             try:
                 await self._players[seat].sit_down(self._starts[seat])
             except StartFailure as failure:
-                reasons[seat] = str(failure)
+                reasons[seat] = (Ending.FAILED_TO_START, str(failure))
+            except LeftBetweenRounds as left:
+                reasons[seat] = (Ending.CRASHED, str(left))
 
         async with trio.open_nursery() as nursery:
             for seat in SEATS:
                 nursery.start_soon(seat_one, seat)
-        for seat, reason in sorted(reasons.items()):
-            referee.forfeit(seat, Ending.FAILED_TO_START, reason)
+        for seat, (ending, reason) in sorted(reasons.items()):
+            referee.forfeit(seat, ending, reason)
         if len(reasons) == len(SEATS):
-            referee.outcome = Outcome.of(None, Ending.FAILED_TO_START, referee.game.owners)
+            both = "; ".join(
+                f"{self._players[seat].spec.name}: {reason}" for seat, (_, reason) in sorted(reasons.items())
+            )
+            referee.nobody_started(both)
         return not reasons
 
     async def _announce(self, planned: PlannedRound, referee: Referee, deal: Deal, first: Seat) -> None:
@@ -172,7 +186,9 @@ class Match:
                 await player.tell(MatchEnd(self.planned.id, result, wire.points(self.points, seat)))
 
 
-async def _play(referee: Referee, players: Players, points: tuple[int, int], watch: Watch) -> str | None:
+async def _play(
+    referee: Referee, players: Players, points: tuple[int, int], watch: Watch, may_excuse: bool
+) -> str | None:
     """Plays the round to its end. Returns why it is void, if it is."""
     clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
     now, asked, seat = trio.current_time, trio.current_time(), SEATS[0]
@@ -201,17 +217,18 @@ async def _play(referee: Referee, players: Players, points: tuple[int, int], wat
             referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
             return None
         except LinkClosed as error:
+            deadline.at = math.inf  # nothing is waited for any more but its last words
             referee.forfeit(seat, Ending.CRASHED, await _last_words(players[seat], str(error)))
             return None
-    return await _late(referee, players[seat], seat, asked, clock, watch)
+    return await _late(referee, players[seat], seat, asked, clock, watch if may_excuse else None)
 
 
 async def _late(
-    referee: Referee, player: Player, seat: Seat, asked: float, clock: RoundClock, watch: Watch
+    referee: Referee, player: Player, seat: Seat, asked: float, clock: RoundClock, watch: Watch | None
 ) -> str | None:
     """The answer came too late, or not yet. If the arena itself was as late, nobody is to blame."""
     link = _link_of(player)
-    delay = watch.delay_since(asked)
+    delay = watch.worst_delay_since(asked) if watch else 0.0
     if link.session.state is State.THINKING:
         excused = delay > 0 and await _answers_within(link, delay)
     else:
@@ -249,9 +266,6 @@ def _allowed(move_ms: int | None, bank_ms: int | None) -> str:
 async def _last_words(player: Player, closed: str) -> str:
     process = player.process
     assert process is not None
-    with trio.move_on_after(0.2):  # a closed pipe is seen a moment before the exit
-        await process.wait_exit()
+    await process.last_words()  # a closed pipe is seen a moment before the exit
     status = process.exit_status
-    if status is None:
-        return f"{closed}, but it still runs"
-    return f"it ended with exit status {status}" if status >= 0 else f"it was killed by signal {-status}"
+    return f"{closed}, but it still runs" if status is None else f"it ended ({exit_words(status)})"

@@ -1,6 +1,7 @@
 """A bot at a table: started when it is needed, kept while it behaves, gone with the nursery of its worker."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 from typing import Final
@@ -9,7 +10,7 @@ import trio
 
 from arena.bots import BotSpec
 from arena.link import Link, LinkClosed
-from arena.spawn import BotProcess, SpawnError, spawn
+from arena.spawn import BotProcess, SpawnError, exit_words, spawn
 from arena.version import SERVER
 from protocol.errors import RemoteProtocolError
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, MatchStart, Message, ServerHello, Welcome
@@ -20,6 +21,10 @@ _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without 
 
 class StartFailure(Exception):
     """The bot did not come to the table, and why."""
+
+
+class LeftBetweenRounds(Exception):
+    """The bot was there, and left without being told to. It loses the round that it left before."""
 
 
 class Player:
@@ -37,10 +42,13 @@ class Player:
         self._match: MatchStart | None = None  # that it was told of last
 
     async def sit_down(self, match: MatchStart) -> Link:
-        """Starts the bot if it does not run, and tells it of the match if it does not know. Raises StartFailure."""
+        """Starts the bot if it does not run, and tells it of the match if it does not know. Raises StartFailure
+        or LeftBetweenRounds."""
         self.used = time.monotonic()
-        if self.link is None or self.process is None or self.process.exit_status is not None:
+        if self.process is not None and (status := self.process.exit_status) is not None:
             await self.leave()
+            raise LeftBetweenRounds(f"it ended by itself after the round before ({exit_words(status)})")
+        if self.process is None:
             await self._start()
         assert self.link is not None
         if self._match is not match:
@@ -70,7 +78,7 @@ class Player:
         self.starts += 1
         self._leave, self._gone = trio.Event(), trio.Event()
         try:
-            with trio.fail_after(self.spec.limits.start_ms / 1000):
+            with trio.fail_after(math.inf if (allowed := self.spec.limits.start_ms) is None else allowed / 1000):
                 self.process = await self._nursery.start(self._live)
                 self.link = Link(self.process.stream)
                 await self._greet(self.link)

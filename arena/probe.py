@@ -14,7 +14,7 @@ from arena import wire
 from arena.bots import BotSpec
 from arena.link import Link, LinkClosed, said_text
 from arena.referee import Ask, Referee
-from arena.spawn import BotProcess, spawn
+from arena.spawn import BotProcess, exit_words, spawn
 from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
@@ -325,7 +325,3 @@ class Probe:
                 "Flush after every line: print(..., flush=True) in Python, fflush(stdout) in C, std::endl in C++"
             )
         return silent
-
-
-def exit_words(status: int) -> str:
-    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from arena.journal import RoundLine, VoidLine
+from arena.journal import RoundLine, VoidLine, is_forfeit
 from arena.schedule import PlannedRound
 
 Say = Callable[[str], None]
@@ -41,8 +41,8 @@ def ending_text(line: RoundLine) -> str:
 class PlainLines:
     """A line for each round, in the words that chess tools use."""
 
-    def __init__(self, say: Say, total: int, done: int):
-        self._say, self._total = say, total
+    def __init__(self, say: Say, total: int, done: int, starts: bool = True):
+        self._say, self._total, self._starts = say, total, starts
         self._numbers: dict[str, int] = {}
         self._next = done + 1
 
@@ -50,12 +50,15 @@ class PlainLines:
         if planned.id not in self._numbers:
             self._numbers[planned.id] = self._next
             self._next += 1
-        self._say(f"Started round {self._numbers[planned.id]} of {self._total} ({names[0]} vs {names[1]})")
+        if self._starts:
+            self._say(f"Started round {self._numbers[planned.id]} of {self._total} ({names[0]} vs {names[1]})")
 
     def finished(self, line: RoundLine) -> None:
         number = self._numbers.pop(line.id, None)
         if number is None:  # forfeited, never started
             number, self._next = self._next, self._next + 1
+        if is_forfeit(line):
+            return  # said once, when the bot was withdrawn
         score = score_text(line.result.winner, nobody=line.fault is not None)
         self._say(f"Finished round {number} ({line.bots[0]} vs {line.bots[1]}): {score} {{{ending_text(line)}}}")
         if line.fault:
@@ -66,6 +69,9 @@ class PlainLines:
 
     def withdrawn(self, name: str, faults: int) -> None:
         self._say(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
+
+    def ended(self, finished: int, total: int) -> None:
+        pass
 
 
 class JsonEvents:
@@ -93,6 +99,9 @@ class JsonEvents:
 
     def withdrawn(self, name: str, faults: int) -> None:
         self._event("withdrawn", bot=name, faults=faults)
+
+    def ended(self, finished: int, total: int) -> None:
+        self._event("ended", finished=finished, rounds=total)
 
 
 class LiveLine:
@@ -132,7 +141,7 @@ class LiveLine:
         best = sorted(self._rounds, key=lambda name: -self._points[name] / self._rounds[name])[:3]
         leaders = "  ".join(f"{name} {self._points[name] / self._rounds[name]:.2f}" for name in best)
         self._progress.update(self._task, advance=1, rate=f"{rate:.1f}/s", leaders=leaders)
-        if line.fault:
+        if line.fault and not is_forfeit(line):
             self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {line.fault.detail}")
 
     def void(self, line: VoidLine) -> None:
@@ -143,6 +152,9 @@ class LiveLine:
 
     def _tell(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)
+
+    def ended(self, finished: int, total: int) -> None:
+        pass
 
 
 class Quiet:
@@ -158,4 +170,7 @@ class Quiet:
         pass
 
     def withdrawn(self, name: str, faults: int) -> None:
+        pass
+
+    def ended(self, finished: int, total: int) -> None:
         pass

@@ -94,6 +94,11 @@ class Referee:
         self.fault = Fault(seat, ending, detail, code)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
+    def nobody_started(self, detail: str) -> None:
+        """Neither bot is there: nobody wins and nobody scores."""
+        self.fault = Fault(SEATS[0], Ending.FAILED_TO_START, detail)
+        self.outcome = Outcome.of(None, Ending.FAILED_TO_START, self.game.owners)
+
     def _apply(self, action: Action, ms: int | None) -> None:
         seat = self.game.to_move
         self.game.apply(action)

@@ -25,14 +25,24 @@ import trio
 from arena.bots import Restart
 from arena.bundle import folder_name, write_bundle
 from arena.config import Config, differences, with_seed
-from arena.journal import Journal, JournalError, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, round_line
+from arena.journal import (
+    WITHDRAWN,
+    Journal,
+    JournalError,
+    JournalLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+    round_line,
+)
 from arena.match import Match, PlayedRound
 from arena.player import Player
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, deal_for, schedule
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
-from engine.scoring import Ending, Outcome, next_first
+from engine.scoring import Ending, next_first
 
 _IDLE_BOTS: Final = 8  # kept by a worker besides the two that play
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
@@ -52,6 +62,15 @@ class _Started:
     names: tuple[str, str]
 
 
+@attrs.frozen
+class _Withdrawn:
+    name: str
+    faults: int
+
+
+_Told = JournalLine | _Started | _Withdrawn
+
+
 class Listener(Protocol):
     """Whoever wants to know how it goes. Rounds are told of once they are saved."""
 
@@ -59,6 +78,7 @@ class Listener(Protocol):
     def finished(self, line: RoundLine) -> None: ...
     def void(self, line: VoidLine) -> None: ...
     def withdrawn(self, name: str, faults: int) -> None: ...
+    def ended(self, finished: int, total: int) -> None: ...
 
 
 @attrs.define
@@ -136,6 +156,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+def first_of(error: BaseException) -> BaseException:
+    """What is inside a group of exceptions."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 class Tournament:
     def __init__(self, config: Config, journal: Journal | None, ledger: Ledger, listener: Listener):
         self._config = config
@@ -144,8 +171,11 @@ class Tournament:
         self._listener = listener
         self._watch = Watch()
         self._queue: deque[PlannedMatch] = deque(self._unfinished())
-        self._stderr_left = {bot.name: _STDERR_CAP for bot in config.bots}
+        self._stderr_left = dict.fromkeys(range(len(config.bots)), _STDERR_CAP)
         self.stopped = False
+        self.saved = 0  # rounds, by this run
+        self.warnings: list[str] = []
+        self._failure: TournamentError | None = None
         self._playing = trio.CancelScope()
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
@@ -162,7 +192,7 @@ class Tournament:
 
     async def run(self) -> None:
         """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
-        sender, receiver = trio.open_memory_channel[JournalLine | _Started](_IN_FLIGHT)
+        sender, receiver = trio.open_memory_channel[_Told](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._write, receiver)
             async with sender:
@@ -173,35 +203,43 @@ class Tournament:
                             for _ in range(min(self._config.concurrency, len(self._queue))):
                                 players.start_soon(self._work, sender)
                         workers.cancel_scope.cancel()
+        if self._failure is not None:
+            raise self._failure
 
-    async def _write(self, receiver: trio.MemoryReceiveChannel[JournalLine | _Started]) -> None:
+    async def _write(self, receiver: trio.MemoryReceiveChannel[_Told]) -> None:
         """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
         async for first in receiver:
-            lines: list[JournalLine | _Started] = [first]
+            lines: list[_Told] = [first]
             while True:
                 try:
                     lines.append(receiver.receive_nowait())
                 except (trio.WouldBlock, trio.EndOfChannel):
                     break
-            data = b"".join(encoded(line) for line in lines if not isinstance(line, _Started))
+            data = b"".join(encoded(line) for line in lines if isinstance(line, JournalLine))
             if self._journal and data:
-                with trio.CancelScope(shield=True):
-                    await trio.to_thread.run_sync(self._journal.append, data)
+                try:
+                    with trio.CancelScope(shield=True):
+                        await trio.to_thread.run_sync(self._journal.append, data)
+                except JournalError as error:
+                    raise TournamentError(str(error)) from error
             for line in lines:
                 self._tell(line)
 
-    def _tell(self, line: JournalLine | _Started) -> None:
+    def _tell(self, line: _Told) -> None:
         match line:
             case _Started():
                 self._listener.started(line.planned, line.names)
+            case _Withdrawn():
+                self._listener.withdrawn(line.name, line.faults)
             case RoundLine():
+                self.saved += 1
                 self._listener.finished(line)
             case VoidLine():
                 self._listener.void(line)
             case TournamentLine():
                 raise AssertionError("a tournament begins once")
 
-    async def _work(self, sender: trio.MemorySendChannel[JournalLine | _Started]) -> None:
+    async def _work(self, sender: trio.MemorySendChannel[_Told]) -> None:
         async with trio.open_nursery() as nursery:
             bots: dict[int, Player] = {}
             while self._queue:
@@ -209,7 +247,12 @@ class Tournament:
                 for number in match.bots:
                     bots.setdefault(number, self._player(number, nursery))
                 await self._dismiss(bots, keep=match.bots)
-                await self._play_match(match, (bots[match.bots[0]], bots[match.bots[1]]), sender)
+                try:
+                    await self._play_match(match, (bots[match.bots[0]], bots[match.bots[1]]), sender)
+                except TournamentError as failure:
+                    self._failure = failure  # raised once everything that is finished is written
+                    self._playing.cancel()
+                    return
             for player in bots.values():
                 await player.leave()
 
@@ -217,18 +260,28 @@ class Tournament:
         spec = self._config.bots[number]
 
         def keep_stderr(data: bytes) -> None:
-            left = self._stderr_left[spec.name]
-            if left > 0 and (folder := self._beside("stderr")):
-                self._stderr_left[spec.name] -= len(data)
+            left = self._stderr_left.get(number, 0)
+            folder = self._beside("stderr")
+            if left <= 0 or folder is None:
+                return
+            try:
                 folder.mkdir(exist_ok=True)
-                with open(folder / f"{folder_name(spec.name)}.txt", "ab") as file:
-                    file.write(data[:left])
+                path = folder / f"{number + 1}-{folder_name(spec.name)}.txt"
+                with open(path, "ab") as file:
+                    file.write(data[: max(0, _STDERR_CAP - file.tell())])
+                    self._stderr_left[number] = _STDERR_CAP - file.tell()
+            except OSError as error:
+                self._stderr_left[number] = 0
+                self.warnings.append(f"stderr of {spec.name} is not kept: {error.strerror}: {error.filename}")
 
         return Player(spec, nursery, keep_stderr)
 
     def _beside(self, what: str) -> Path | None:
         """A folder beside the journal: cup.jsonl has cup.stderr and cup.faults."""
-        return self._journal.path.with_suffix(f".{what}") if self._journal else None
+        if self._journal is None:
+            return None
+        path = self._journal.path
+        return path.with_name(f"{path.name.removesuffix('.jsonl')}.{what}")
 
     async def _dismiss(self, bots: dict[int, Player], keep: Iterable[int]) -> None:
         """A worker keeps the bots it used last, not all it ever met."""
@@ -240,7 +293,7 @@ class Tournament:
         self,
         planned: PlannedMatch,
         players: tuple[Player, Player],
-        sender: trio.MemorySendChannel[JournalLine | _Started],
+        sender: trio.MemorySendChannel[_Told],
     ) -> None:
         match = Match(planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault)
         self._bring_up_to_date(match)
@@ -249,7 +302,10 @@ class Tournament:
                 first = each.first
                 if first is None:
                     first = next_first(self._config.rules, match.first, match.winner)
-                await sender.send(await self._play_until_valid(match, each, first, players, sender))
+                line = await self._play_until_valid(match, each, first, players, sender)
+                await sender.send(line)
+                for name in self._ledger.add(line):
+                    await sender.send(_Withdrawn(name, self._config.max_faults))
                 for player in players:
                     if player.spec.restart is Restart.ROUND:
                         await player.leave()
@@ -261,7 +317,13 @@ class Tournament:
 
     def _keep_fault(self, played: PlayedRound, players: tuple[Player, Player]) -> str | None:
         parent = self._beside("faults")
-        return str(write_bundle(parent, played, players)) if parent else None
+        if parent is None:
+            return None
+        try:
+            return str(write_bundle(parent, played, players))
+        except OSError as error:
+            self.warnings.append(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
+            return None
 
     def _bring_up_to_date(self, match: Match) -> None:
         """With what was played of it before."""
@@ -276,7 +338,7 @@ class Tournament:
         planned: PlannedRound,
         first: Seat,
         players: tuple[Player, Player],
-        sender: trio.MemorySendChannel[JournalLine | _Started],
+        sender: trio.MemorySendChannel[_Told],
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
         for _ in range(_MOST_VOIDS):
@@ -304,8 +366,10 @@ class Tournament:
     async def _try(self, match: Match, planned: PlannedRound, first: Seat) -> PlayedRound:
         try:
             return await match.play_round(planned, first)
-        except Exception:  # our own bug: never a bot's loss
-            reason = f"the arena failed: {traceback.format_exc()}"
+        except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
+            cause = first_of(error)
+            told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
+            reason = f"the arena failed: {told}"
             seed, deal = deal_for(planned, self._config.seed, self._config.rules)
             referee = Referee(self._config.rules, deal, first)
             return PlayedRound(planned, first, seed, deal, referee, _now(), reason)
@@ -315,18 +379,18 @@ class Tournament:
         seed, deal = deal_for(planned, self._config.seed, self._config.rules)
         referee = Referee(self._config.rules, deal, first)
         absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
-        for seat in absent:
-            faults = self._config.max_faults
-            referee.forfeit(seat, Ending.FAILED_TO_START, f"withdrawn after {faults} faults in a row")
+        reason = f"{WITHDRAWN} {self._config.max_faults} faults in a row"
         if len(absent) == len(SEATS):
-            referee.outcome = Outcome.of(None, Ending.FAILED_TO_START, referee.game.owners)
+            referee.nobody_started(reason)
+        else:
+            referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
         played = PlayedRound(planned, first, seed, deal, referee, _now(), None)
         match.count(played)
         return played
 
     def _settled(self, match: Match, played: PlayedRound, players: tuple[Player, Player]) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
-        line = round_line(
+        return round_line(
             played.planned,
             match.planned.id,
             names,
@@ -338,6 +402,3 @@ class Tournament:
             played.started,
             played.bundle,
         )
-        for name in self._ledger.add(line):
-            self._listener.withdrawn(name, self._config.max_faults)
-        return line

@@ -5,6 +5,7 @@ cancellation), the group gets the end of its input and a moment to leave, then S
 """
 
 import contextlib
+import errno
 import os
 import resource
 import signal
@@ -22,9 +23,14 @@ from arena.link import PipeStream
 
 _LAST_WORDS_SECONDS: Final = 0.5
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
+_OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 _STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
 _STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
 _STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
+
+
+def exit_words(status: int) -> str:
+    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
 
 
 class SpawnError(Exception):
@@ -97,7 +103,7 @@ async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = Non
 
 def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     """The process, and the descriptor to read its stderr from."""
-    (their_in, writer), (reader, their_out), (errors, their_err) = os.pipe(), os.pipe(), os.pipe()
+    (their_in, writer), (reader, their_out), (errors, their_err) = _three_pipes()
     ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
         popen = subprocess.Popen(
@@ -111,6 +117,8 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command
         _close_all(ours)
+        if isinstance(error, OSError) and error.errno in _OUR_SHORTAGE:
+            raise  # of the arena, not the bot's fault
         raise SpawnError(_why_not_started(spec, error)) from error
     finally:
         _close_all(theirs)
@@ -121,7 +129,20 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
         os.killpg(popen.pid, signal.SIGKILL)
         popen.wait()
         _close_all(ours)
+        if error.errno in _OUR_SHORTAGE:
+            raise
         raise SpawnError(f"cannot limit or watch {spec.command[0]!r}: {error.strerror}") from error
+
+
+def _three_pipes() -> list[tuple[int, int]]:
+    pipes: list[tuple[int, int]] = []
+    try:
+        for _ in range(3):
+            pipes.append(os.pipe())
+    except OSError:
+        _close_all(descriptor for pipe in pipes for descriptor in pipe)
+        raise
+    return pipes
 
 
 def _close_all(descriptors: Iterable[int]) -> None:

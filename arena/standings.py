@@ -159,7 +159,8 @@ class Standings:
         result = line.result
         half_points: int | None = 1 if result.winner is None else 2 if result.winner == side else 0
         points = result.points if side == 0 else (result.points[1], result.points[0])
-        if result.ending in self._left_out:
+        nobody_started = result.winner is None and result.ending.is_fault
+        if nobody_started or result.ending in self._left_out:
             half_points, points = None, (0, 0)
         self._count_unit(line, meeting, half_points)
         self._count_match(line.match, meeting, points)

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from arena.config import ConfigError, recorded_rules_and_schedule
-from arena.journal import JournalLine, RoundLine, TournamentLine, VoidLine, game_record, read
+from arena.journal import VERSION, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record, read
 from arena.schedule import PlannedRound, deal_for
 from engine.errors import EngineError
 from engine.record import steps, verify
@@ -31,6 +31,8 @@ class Report:
     tournaments: int = 0
     problems: list[Problem] = attrs.field(factory=list)
     torn: list[Problem] = attrs.field(factory=list)
+    remarks: list[str] = attrs.field(factory=list)
+    openings: set[bytes] = attrs.field(factory=set)  # of the tournaments read so far
     points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted
 
 
@@ -53,14 +55,22 @@ def verify_journals(paths: list[Path]) -> Report:
 def _verify_file(path: Path, report: Report) -> None:
     plan: _Plan | None = None
     seen: set[str] = set()
+    again = False
     for entry in read(path, JournalLine):
         if entry.line is None:
             (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
             continue
         match entry.line:
             case TournamentLine() as opening:
+                _report_missing(path, plan, seen, report)
+                line_again = encoded(opening)
+                again = line_again in report.openings
+                report.openings.add(line_again)
+                seen, plan = set(), None
+                if again:
+                    report.problems.append(Problem(path, entry.number, "this tournament comes twice; only one counts"))
+                    continue
                 report.tournaments += 1
-                seen = set()
                 try:
                     plan = _plan(opening.config)
                 except (ConfigError, EngineError) as error:
@@ -68,13 +78,22 @@ def _verify_file(path: Path, report: Report) -> None:
                     report.problems.append(Problem(path, entry.number, f"the configuration is damaged: {error}"))
             case VoidLine():
                 report.voids += 1
-            case RoundLine() as line:
+            case RoundLine() as line if not again:
                 report.rounds += 1
                 for text in _problems_of(line, plan, seen):
                     report.problems.append(Problem(path, entry.number, f"round {line.id}: {text}"))
                 seen.add(line.id)
                 for name, points in zip(line.bots, line.result.points, strict=True):
                     report.points[name] = report.points.get(name, 0) + points
+
+    _report_missing(path, plan, seen, report)
+
+
+def _report_missing(path: Path, plan: "_Plan | None", seen: set[str], report: Report) -> None:
+    """A tournament that is not at its end is no mistake, but worth a word."""
+    missing = len(plan.rounds.keys() - seen) if plan else 0
+    if missing:
+        report.remarks.append(f"{path}: {missing} of {len(plan.rounds) if plan else 0} rounds are not played yet")
 
 
 def _plan(config: dict[str, Any]) -> _Plan:
@@ -92,12 +111,27 @@ def _problems_of(line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterato
         yield "it is in the journal twice"
     if plan is not None:
         yield from _differences_from_plan(line, plan)
+    yield from _inconsistencies(line)
     try:
         record = game_record(line)
         verify(record)
         yield from _times_out_of_place(line)
     except (EngineError, ValueError) as error:
         yield str(error)
+
+
+def _inconsistencies(line: RoundLine) -> Iterator[str]:
+    """What the referee does not look at."""
+    result, fault = line.result, line.fault
+    if line.v != VERSION:
+        yield f"it is of version {line.v}; this is {VERSION}"
+    if any(ms is not None and ms < 0 for _, _, ms in line.moves):
+        yield "a time is negative"
+    by_fault = result.ending not in ("five-stones", "three-adjacent", "blocked")
+    if by_fault is not (fault is not None):
+        yield f"it ended by {result.ending}, but {'no fault is recorded' if by_fault else 'a fault is recorded'}"
+    elif fault is not None and fault.seat == result.winner:
+        yield f"the fault is charged to seat {fault.seat}, who won"
 
 
 def _times_out_of_place(line: RoundLine) -> Iterator[str]:
@@ -115,6 +149,13 @@ def _differences_from_plan(line: RoundLine, plan: _Plan) -> Iterator[str]:
         yield "it is not in the schedule of this tournament"
         return
     planned, names = found
+    for name, said, right in (
+        ("match", line.match, planned.id.rpartition(".")[0]),
+        ("round", line.round, planned.number),
+        ("pair", line.pair, planned.pair),
+    ):
+        if said != right:
+            yield f"its {name} is {said}, but the schedule says {right}"
     if line.bots != names:
         yield f"it is between {' and '.join(line.bots)}, but the schedule says {' and '.join(names)}"
     if planned.first is not None and planned.first != line.first:

@@ -53,6 +53,6 @@ class Watch:
             finally:
                 self._deadlines.remove(deadline)
 
-    def delay_since(self, moment: float) -> float:
-        """Seconds, all delays together; `moment` is in trio's time."""
-        return sum(delay for when, delay in self._delays if when >= moment)
+    def worst_delay_since(self, moment: float) -> float:
+        """Seconds; `moment` is in trio's time."""
+        return max((delay for when, delay in self._delays if when >= moment), default=0.0)

@@ -30,9 +30,9 @@ def is_name(text: object) -> bool:
     """Whether a bot may be called so."""
     try:
         msgspec.convert(text, Name)
-    except msgspec.ValidationError:
+        return isinstance(text, str) and bool(text.encode())
+    except (msgspec.ValidationError, UnicodeEncodeError):
         return False
-    return True
 
 
 class _Message(Struct, frozen=True, tag_field="type"):

@@ -12,7 +12,7 @@ from typing import Any
 
 TROUBLE_AT = 5  # the request at which most of them begin
 rng = random.Random(1)
-count = 0
+count = current_round = 0
 
 
 def say(**message: Any) -> None:
@@ -46,7 +46,7 @@ def fork_children(_: dict[str, Any]) -> None:
         "-c",
         "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); time.sleep(1000)",
     ]
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    child = subprocess.Popen([*command, *sys.argv[2:]], stdin=subprocess.DEVNULL)
     print(f"child {child.pid}", file=sys.stderr, flush=True)
     time.sleep(1000)
 
@@ -123,6 +123,17 @@ def illegal_in_tactics(request: dict[str, Any]) -> None:
     answer(request, **({"move": "resign"} if request["state"]["decks"]["tactic"] else {}))
 
 
+def spin(_: dict[str, Any]) -> None:
+    while True:
+        pass
+
+
+def crash_in_odd_rounds(request: dict[str, Any]) -> None:
+    if current_round % 2:
+        os._exit(3)
+    answer(request)
+
+
 def chatter(request: dict[str, Any]) -> None:
     print("thinking about", request["phase"])
     answer(request)
@@ -151,15 +162,24 @@ WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "eat-memory": eat_memory,
     "leak": leak,
     "twice-later": twice_later,
+    "spin": spin,
+    "crash-in-odd-rounds": crash_in_odd_rounds,
     "slow-now-and-then": slow_now_and_then,
     "illegal-in-tactics": illegal_in_tactics,
     "no-newline": raw(b'{"type":"action","id":1,"move":"pass"}'),
 }
-FROM_THE_START = ("leak", "flood-stderr", "twice-later", "slow-now-and-then", "illegal-in-tactics")
+FROM_THE_START = (
+    "leak",
+    "flood-stderr",
+    "twice-later",
+    "slow-now-and-then",
+    "illegal-in-tactics",
+    "crash-in-odd-rounds",
+)
 
 
 def main(way: str) -> None:
-    global count
+    global count, current_round
     if way == "crash-at-start":
         sys.exit("no licence file")
     if way == "slow-start":
@@ -183,6 +203,10 @@ def main(way: str) -> None:
     for line in sys.stdin:
         message = json.loads(line)
         matches += message["type"] == "match_start"
+        if message["type"] == "round_start":
+            current_round = message["round"]
+        if way == "leaves-after-a-round" and message["type"] == "round_end":
+            sys.exit("enough")
         if way == "dies-at-unknown-field" and "x_new" in message:
             sys.exit("what is x_new?")
         if way == "dies-at-second-match" and matches == 2:

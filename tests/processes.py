@@ -1,6 +1,7 @@
 """What tests about real processes need: commands for bots, and a look at what is left behind."""
 
 import sys
+import uuid
 from pathlib import Path
 
 from arena.bots import BotSpec
@@ -8,12 +9,15 @@ from arena.bots import BotSpec
 BAD_BOTS = Path(__file__).parent / "bad_bots.py"
 
 
+TOKEN = f"arena-test-{uuid.uuid4().hex}"  # in the command line of every bad bot, so that left ones can be found
+
+
 def bad_bot(way: str) -> BotSpec:
-    return BotSpec(way, (sys.executable, str(BAD_BOTS), way))
+    return BotSpec(way, (sys.executable, str(BAD_BOTS), way, f"{TOKEN}-{way}"))
 
 
 def bad_command(way: str) -> str:
-    return f"{sys.executable} {BAD_BOTS} {way}"
+    return f"{sys.executable} {BAD_BOTS} {way} {TOKEN}-{way}"
 
 
 def is_running(pid: int) -> bool:

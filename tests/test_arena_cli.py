@@ -38,10 +38,9 @@ def journal(tmp_path: Path) -> Path:
 def test_a_match_prints_a_line_for_each_round_and_the_score(tmp_path: Path) -> None:
     done = run_in(tmp_path, "play", steady("a"), steady("b"), "--rounds", "4", "--seed", "7")
     lines = done.stdout.splitlines()
-    assert lines[0] == "Started round 1 of 4 (a vs b)"
-    assert re.fullmatch(r"Finished round 4 \(a vs b\): (1-0|0-1|1/2-1/2) \{[a-z ]+\}", lines[7])
-    assert re.fullmatch(r"Score of a vs b: \d - \d - \d  \[[01]\.\d{3}\] 4", lines[8])
-    assert re.fullmatch(r"Elo difference: [+-][\d.]+ \+/- [\d.]+, LOS: [\d.]+ %.*", lines[10])
+    assert re.fullmatch(r"Finished round 1 \(a vs b\): (1-0|0-1|1/2-1/2) \{[a-z ]+\}", lines[0])
+    assert re.fullmatch(r"Score of a vs b: \d - \d - \d  \[[01]\.\d{3}\] 4", lines[4])
+    assert re.fullmatch(r"Elo difference: [+-][\d.]+ \+/- [\d.]+, LOS: [\d.]+ %.*", lines[6])
     assert os.listdir(tmp_path) == []  # nothing is kept that nobody asked to keep
 
 
@@ -49,12 +48,12 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(r"  it ended with exit status 3; see (.*)", done.stdout)
+    detail = re.search(r"  it ended \(exit status 3\); see (.*)", done.stdout)
     assert detail
     again = run_in(tmp_path, "again", f"{detail[1]}/bundle.json")
     assert again.stdout.splitlines() == [
-        "Then: bad: crashed: it ended with exit status 3",
-        "Now:  bad: crashed: it ended with exit status 3",
+        "Then: bad: crashed: it ended (exit status 3)",
+        "Now:  bad: crashed: it ended (exit status 3)",
     ]
     assert again.stderr == "I am leaving\n"
 
@@ -70,7 +69,7 @@ def test_a_bundle_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_events_are_json_for_programs(tmp_path: Path) -> None:
     done = run_in(tmp_path, "run", steady("a"), steady("b"), "--rounds", "2", "--events", "--journal", "c.jsonl")
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["event"] for event in events] == ["tournament", "started", "finished", "started", "finished"]
+    assert [event["event"] for event in events] == ["tournament", "started", "finished", "started", "finished", "ended"]
     assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0}
     assert events[2]["id"] == "1.1-2.1"
     assert sum(events[2]["points"]) >= 0
@@ -135,6 +134,10 @@ def test_a_sound_journal_is_verified(journal: Path) -> None:
         (b'"round","v":1,"id":"1.', b'"round","v":1,"id":"9.', "it is not in the schedule of this tournament"),
         (b'"bots":["', b'"bots":["z', "but the schedule says"),
         (b'"deck":["', b'"deck":["z', "is no card"),
+        (b'"pair":"1.', b'"pair":"9.', "its pair is 9."),
+        (b'"round":1,', b'"round":3,', "its round is 3, but the schedule says 1"),
+        (b",0],[", b",-4],[", "a time is negative"),
+        (b'"result":', b'"fault":{"seat":0,"detail":"x"},"result":', "but a fault is recorded"),
         (b'"rules":"base","seed"', b'"rules":"expert","seed"', "it was played by expert, but the tournament by base"),
     ],
 )
@@ -147,6 +150,19 @@ def test_a_journal_that_was_changed_is_found_out(journal: Path, old: bytes, new:
     assert result.exit_code == 1
     assert f"cup.jsonl:{place + 2}: round " in result.output
     assert problem in result.output
+
+
+def test_doubled_and_unfinished_journals_are_told(journal: Path) -> None:
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines, *lines]))
+    doubled = arena("verify", str(journal))
+    assert "cup.jsonl:14: this tournament comes twice; only one counts" in doubled.output
+    assert "12 rounds of 1 tournaments" in doubled.output
+    journal.write_bytes(b"".join(lines[:5]))
+    unfinished = arena("verify", str(journal))
+    assert (unfinished.exit_code, unfinished.output.splitlines()[0]) == (
+        0, f"{journal}: 8 of 12 rounds are not played yet",
+    )  # fmt: skip
 
 
 def test_an_exchanged_deck_and_a_doubled_round_are_found_out(journal: Path) -> None:
@@ -174,8 +190,9 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
     [
         (["run"], "a tournament needs two bots or more, found 0"),
         (["run", "none.toml"], "none.toml: No such file or directory"),
-        (["run", "greedy", "random", "--rounds", "3"], "mirrored rounds come in pairs: expected an even number"),
+        (["run", "greedy", "random", "--rounds", "3"], "mirrored rounds come in pairs: expected an even"),
         (["play", "greedy", "greedy"], "two bots are named 'greedy'"),
+        (["play", "gredy", "random"], "'gredy': there is no program 'gredy'; did you mean greedy?"),
         (["table", "none.jsonl"], "File 'none.jsonl' does not exist"),
         (["fly"], "No such command 'fly'"),
     ],
@@ -196,7 +213,7 @@ def test_a_reader_who_has_had_enough_ends_a_match_without_a_traceback(tmp_path: 
     bots = " ".join(f"'{bot}'" for bot in (steady("a"), steady("b")))
     command = f"{sys.executable} -m arena play {bots} --rounds 20 | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "Started round 1 of 20 (a vs b)\n"
+    assert done.stdout.startswith("Finished round 1 (a vs b)")
     assert "Traceback" not in done.stderr
 
 

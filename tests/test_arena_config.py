@@ -42,9 +42,15 @@ cpu = 60
 """
 
 
+def make_bot(folder: Path) -> None:
+    (folder / "mybot").write_text("#!/bin/sh\n")
+    (folder / "mybot").chmod(0o755)
+
+
 def file(tmp_path: Path, text: str, **options: str) -> Config:
     path = tmp_path / "cup.toml"
     path.write_text(text)
+    make_bot(tmp_path)
     return from_file(path, options)
 
 
@@ -59,10 +65,12 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     assert (mine.name, mine.command) == ("mine", ("./mybot", "--fast", "--depth", "3"))
     assert mine.limits == Limits(move_ms=500, bank_ms=10_000, increment_ms=100, margin_ms=10)
     assert (mine.restart, mine.memory, mine.cpu_seconds) == (Restart.ROUND, 512 * 2**20, 60)
-    assert (mine.cwd, mine.env) == (Path("."), (("DEPTH", "3"),))
+    assert (mine.cwd, mine.env) == (tmp_path, (("DEPTH", "3"),))
 
 
-def test_file_and_command_line_give_the_same_record(tmp_path: Path) -> None:
+def test_file_and_command_line_give_the_same_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_bot(tmp_path)
+    monkeypatch.chdir(tmp_path)
     spec = (
         "name=mine cmd='./mybot --fast' args='--depth 3' dir=. env=DEPTH=3 st=0.5 timemargin=10 restart=round "
         "memory=512M cpu=60"
@@ -71,7 +79,7 @@ def test_file_and_command_line_give_the_same_record(tmp_path: Path) -> None:
         "event": "Evening cup", "rules": "tactics", "format": "gauntlet", "cycles": "2", "rounds": "20", "seed": "7",
         "max-faults": "3", "tc": "10+0.1", "restart": "match",
     }  # fmt: skip
-    assert from_command_line(["greedy"], [spec], options).recorded() == file(tmp_path, FILE).recorded()
+    assert differences(from_command_line(["greedy"], [spec], options).recorded(), file(tmp_path, FILE).recorded()) == []
 
 
 def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
@@ -85,7 +93,7 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
     [
         ("rounds = 20", 'rounds = "ten"', "cup.toml:5: rounds = 'ten', but expected a whole number, 1 or more"),
         ("rounds = 20", "rounds = 0", "cup.toml:5: rounds = 0, but expected a whole number, 1 or more"),
-        ("rounds = 20", "rounds = 5", "rounds = 5, but mirrored rounds come in pairs: expected an even number"),
+        ("rounds = 20", "rounds = 5", "cup.toml:5: rounds = 5, but mirrored rounds come in pairs: expected an even"),
         ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
         ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),
         ('format = "gauntlet"', 'format = "swiss"', "toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
@@ -94,13 +102,15 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ('restart = "match"', 'restart = "often"', "toml:11: restart = 'often', but expected never or match or"),
         ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
         ('memory = "512M"', 'memory = "much"', "cup.toml:25: memory = 'much', but expected a number of bytes"),
-        ('dir = "."', 'dir = "nowhere"', "cup.toml:20: dir = 'nowhere', but expected a folder that exists"),
+        ('dir = "."', 'dir = "nowhere"', "cup.toml:16: dir = 'nowhere', but expected a folder that exists"),
         ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),
-        ('name = "mine"', 'name = "greedy"', "two bots are named 'greedy'"),
+        ('name = "mine"', 'name = "greedy"', "cup.toml:16: two bots are named 'greedy'"),
         ('name = "mine"', 'name = " x"', "cup.toml:17: name = ' x', but expected 1 to 64 printable characters"),
         ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "toml:21: env = {'DEPTH': 3}, but expected a table of"),
         ("seed = 7", "seed = ", r"cup.toml: Invalid value \(at line 6, column 8\)"),
-        ("[each]", "[[each]]", "bots are written as"),
+        ("[each]", "[[each]]", "cup.toml:9: what bots share is written as one"),
+        ('cmd = ["./mybot", "--fast"]', 'cmd = "./nobot"', "toml:16: there is no program"),
+
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_file_is_told_with_its_line(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -119,10 +129,12 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
     ("bots", "specs", "options", "problem"),
     [
         (["greedy"], [], {}, "a tournament needs two bots or more, found 1"),
-        (["greedy", "greedy"], [], {}, "two bots are named 'greedy'; give them names of their own"),
+        (["greedy", "greedy"], [], {}, "two bots are named 'greedy'; give one of them another"),
         (["greedy", "'x"], [], {}, "is no command line: No closing quotation"),
         (["greedy", "random"], [], {"rounds": "many"}, "--rounds: rounds = 'many', but expected a whole number"),
         (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
+        (["greedy", "gredy"], [], {}, "'gredy': there is no program 'gredy'; did you mean greedy"),
+        (["greedy"], ["cmd='x"], {}, "No closing quotation; expected words like cmd="),
         (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is no option here"),
     ],
 )
@@ -131,6 +143,12 @@ def test_a_mistake_on_the_command_line_is_told(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         from_command_line(bots, specs, options)
+
+
+@pytest.mark.parametrize("text", ["bot = [1, 2]", "[bot]\ncmd = 'greedy'"])
+def test_bots_that_are_no_tables_are_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"bots are written as \[\[bot\]\] tables"):
+        file(tmp_path, text)
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
@@ -153,6 +171,17 @@ def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     assert differences(one, two)[1].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
     three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
     assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
+
+
+def test_a_bot_may_have_no_limit_to_start() -> None:
+    assert from_command_line(["greedy", "random"], [], {"start": "none"}).bots[0].limits.start_ms is None
+
+
+def test_a_command_with_an_equals_sign_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "y=z").write_text("#!/bin/sh\n")
+    (tmp_path / "y=z").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert from_command_line(["x=./y=z", "random"], [], {}).bots[0].command == ("./y=z",)
 
 
 @pytest.mark.parametrize(("text", "parsed"), [("10+0.1", (10_000, 100)), ("0.5", (500, 0)), ("60+1", (60_000, 1000))])

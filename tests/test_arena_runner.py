@@ -19,16 +19,17 @@ import trio
 
 from arena.config import Config, from_command_line
 from arena.drive import drive
-from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, read
+from arena.journal import Journal, JournalError, JournalLine, RoundLine, VoidLine, read
 from arena.match import Match
 from arena.player import Player
 from arena.progress import Quiet
 from arena.referee import Referee
-from arena.runner import Ledger, Tournament, TournamentError, planned_matches, resume
+from arena.runner import Ledger, Tournament, planned_matches, resume
 from arena.verify import verify_journals
 from arena.watch import Watch
 from engine.cards import SEATS
-from tests.processes import bad_command, is_running
+from protocol.fairness import deal_hash
+from tests.processes import TOKEN, bad_command, is_running
 
 STEADY = Path(__file__).parent / "steady_bot.py"
 
@@ -51,11 +52,7 @@ def played(config: Config) -> list[RoundLine]:
 
 
 def rounds_in(journal: Path) -> list[RoundLine]:
-    return [
-        entry.line
-        for entry in read(journal, TournamentLine | RoundLine | VoidLine)
-        if isinstance(entry.line, RoundLine)
-    ]
+    return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
 
 
 def essence(lines: list[RoundLine]) -> dict[str, Any]:
@@ -100,8 +97,8 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("crash-at-start", "failed-to-start", "before it said hello; exit status 1; on stderr: no licence"),
         ("slow-start", "failed-to-start", "it did not say hello; allowed were 500 ms"),
         ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
-        ("crash", "crashed", "it ended with exit status 3"),
-        ("exit-0", "crashed", "it ended with exit status 0"),
+        ("crash", "crashed", "it ended (exit status 3)"),
+        ("exit-0", "crashed", "it ended (exit status 0)"),
         ("close-input", "crashed", "the bot closed its end, but it still runs"),
         ("hang", "timeout", "no answer after "),
         ("late", "timeout", "ms; allowed were 300 ms for an answer"),
@@ -117,7 +114,7 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("future-id", "malformed", "but the latest request was"),
         ("illegal", "illegal-move", "stone"),
         ("no-action", "illegal-move", "'resign' is no action"),
-        ("eat-memory", "crashed", "it ended with exit status 1"),
+        ("eat-memory", "crashed", "it ended (exit status 1)"),
     ],
 )  # fmt: skip
 def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way: str, ending: str, detail: str) -> None:
@@ -152,24 +149,23 @@ def _check_bundle(folder: Path, way: str, ending: str) -> None:
 
 
 def _nobody_left(way: str) -> None:
-    """No process of ours that runs a bad bot, nor a child of one, is there any more."""
-    left = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_running(pid) and _is_bot(pid, way)]
-    assert left == []
+    """No process that runs a bad bot of this test run, nor a child of one, is there any more, whoever its parent is."""
+    token = f"{TOKEN}-{way}".encode()
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    assert [pid for pid in pids if is_running(pid) and token in _command_line(pid)] == []
 
 
-def _is_bot(pid: int, way: str) -> bool:
+def _command_line(pid: int) -> bytes:
     try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return False
-    return parent == os.getpid() and way.encode() in command
+        return b""
 
 
 def test_a_bot_that_floods_stderr_plays_on_and_its_file_is_capped(journal: Path) -> None:
     lines = played(configured(f"loud={bad_command('flood-stderr')}", steady("good"), journal=journal))
     assert [line.fault for line in lines] == [None, None]
-    assert (journal.with_suffix(".stderr") / "loud.txt").stat().st_size == 1 << 20
+    assert (journal.with_suffix(".stderr") / "1-loud.txt").stat().st_size == 1 << 20
 
 
 def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> None:
@@ -203,8 +199,87 @@ def test_after_faults_in_a_row_a_bot_is_withdrawn_and_the_tournament_goes_on(jou
     assert verify_journals([journal]).problems == []
 
 
+def test_faults_must_be_in_a_row_to_withdraw_a_bot(journal: Path) -> None:
+    """It crashes in every other round: its fifth request of a process comes in each, but a restart counts anew."""
+    config = configured(
+        f"now-and-then={bad_command('crash-in-odd-rounds')}", steady("a"), journal=journal, rounds="8", max_faults="2"
+    )
+    endings = [line.result.ending for line in sorted(played(config), key=lambda line: line.round)]
+    assert endings[0::2] == ["crashed"] * 4
+    assert "crashed" not in endings[1::2]
+    assert "failed-to-start" not in endings
+
+
+def test_a_bot_that_leaves_after_a_round_loses_the_next_one(journal: Path) -> None:
+    bots = (f"moody={bad_command('leaves-after-a-round')}", steady("a"))
+    config = configured(*bots, journal=journal, rounds="4", max_faults="0")
+    lines = sorted(played(config), key=lambda line: line.round)
+    assert [line.result.ending == "crashed" for line in lines] == [False, True, False, True]
+    assert verify_journals([journal]).problems == []
+
+
+def test_the_processor_time_of_a_bot_can_be_limited(journal: Path) -> None:
+    lines = played(configured(f"busy={bad_command('spin')}", steady("a"), journal=journal, cpu="1", st="20"))
+    assert [line.result.ending for line in lines] == ["crashed"] * 2
+    assert lines[0].fault is not None
+    assert lines[0].fault.detail == "it ended (killed by signal 24)"
+
+
+def test_a_mirrored_deal_is_revealed_only_when_both_rounds_are_over(tmp_path: Path) -> None:
+    """What a bot hears, from its own log: a bot that could read the deck early would know the second round."""
+    log = tmp_path / "heard.jsonl"
+    bot = f"{sys.executable} {STEADY} x log={log}"
+    played(configured(f"listening={bot}", steady("b"), journal=tmp_path / "c.jsonl", rounds="6", concurrency="1"))
+    heard = [json.loads(line) for line in log.read_text().splitlines()]
+    ends = [message for message in heard if message["type"] == "round_end"]
+    hashes = {message["round"]: message["deal_hash"] for message in heard if message["type"] == "round_start"}
+    assert [len(end["deals"]) for end in ends] == [0, 0, 0, 2, 2, 2]
+    for end in ends:
+        for deal in end["deals"]:
+            assert deal_hash(deal["deck"], deal["tactics"], deal["salt"]) == hashes[deal["round"]]
+
+
+def test_what_a_faulty_bot_hears_is_what_the_specification_says(tmp_path: Path) -> None:
+    log = tmp_path / "heard.jsonl"
+    bot = f"{sys.executable} {STEADY} x log={log} illegal"
+    played(configured(f"bad={bot}", steady("b"), journal=tmp_path / "c.jsonl", concurrency="1"))
+    heard = [json.loads(line) for line in log.read_text().splitlines()]
+    kinds = [message["type"] for message in heard]
+    asked = kinds.index("request")
+    assert kinds[asked + 1 : asked + 4] == ["error", "round_end", "bye"]
+    assert heard[asked + 1]["code"] == "illegal-move"
+    assert heard[asked + 2]["result"] == "loss"
+    assert kinds[asked + 4] == "hello"  # started anew for the next round
+
+
+def test_running_out_of_descriptors_is_not_the_bots_fault(tmp_path: Path) -> None:
+    bots = [steady(name) for name in "abcdef"]
+    words = command(tmp_path / "few.jsonl", *bots, rounds="2", concurrency="6")
+    limited = f"ulimit -n 30; exec {shlex.join(words)}"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    assert "the arena failed: Too many open files" in done.stderr
+    assert all(line.fault is None for line in rounds_in(tmp_path / "few.jsonl"))
+
+
+def test_a_file_that_is_no_journal_is_left_alone(journal: Path) -> None:
+    for text in ('{"precious": "data"}', "my diary"):
+        journal.write_text(text)
+        with pytest.raises(JournalError, match="this is no journal; nothing was changed"):
+            played(configured(steady("a"), steady("b"), journal=journal))
+        assert journal.read_text() == text
+
+
+def test_a_place_for_stderr_that_cannot_be_written_is_a_warning(journal: Path) -> None:
+    journal.with_suffix(".stderr").write_text("in the way")
+    config = configured(f"loud={bad_command('flood-stderr')}", steady("a"), journal=journal)
+    ran = drive(config, lambda _total, _done: nullcontext(Quiet()))
+    assert (ran.finished, ran.failure) == (2, None)
+    assert "stderr of loud is not kept" in ran.warnings[0]
+
+
 def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
-    lines = played(configured("x=./no-such-bot", "y=./no-such-bot-either", journal=journal, max_faults="0"))
+    lines = played(configured("x=false", "y=false", journal=journal, max_faults="0"))
     assert [(line.result.winner, line.result.points) for line in lines] == [(None, (0, 0))] * 2
     assert verify_journals([journal]).problems == []
 
@@ -301,7 +376,9 @@ def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path)
     limited = f"ulimit -f 6; exec {shlex.join(command(journal, *bots, st='5'))}"
     full = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
     assert full.returncode == 1
+    assert "Stopped: " in full.stderr
     assert "full.jsonl: cannot write: File too large" in full.stderr
+    assert "To go on:  arena run" in full.stderr
     assert "Traceback" not in full.stderr
     saved = rounds_in(journal)
     assert 0 < len(saved) < 6
@@ -320,7 +397,7 @@ def test_one_signal_stops_at_once_and_says_how_to_go_on(journal: Path, number: s
     process.send_signal(number)
     _, err = process.communicate(timeout=10)
     assert process.returncode == 130
-    assert "Stopped. 0 of 200 rounds are saved in" in err
+    assert "Stopped.\n0 of 200 rounds are saved in" in err
     assert f"To go on:  arena run '{steady('a')}" in err
     assert "Traceback" not in err
     _nobody_left("ignore-sigterm")
@@ -352,9 +429,7 @@ def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
     monkeypatch.setattr(Referee, "request", request)
     lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
     assert len(lines) == 2
-    voids = [
-        entry.line for entry in read(journal, TournamentLine | RoundLine | VoidLine) if isinstance(entry.line, VoidLine)
-    ]
+    voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
     assert [line.id for line in voids] == ["1.1-2.1"]
     assert "ZeroDivisionError: our own bug" in voids[0].reason
     assert verify_journals([journal]).voids == 1
@@ -367,8 +442,12 @@ def test_a_round_that_is_void_again_and_again_stops_the_tournament(
         raise ZeroDivisionError("our own bug")
 
     monkeypatch.setattr(Referee, "request", request)
-    with pytest.raises(TournamentError, match=r"round 1.1-2.1 was void 10 times in a row"):
-        played(configured(steady("a"), steady("b"), journal=journal))
+    ran = drive(configured(steady("a"), steady("b"), journal=journal), lambda _total, _done: nullcontext(Quiet()))
+    assert (ran.finished, ran.stopped) == (0, False)
+    assert ran.failure is not None
+    assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: ")
+    voids = [entry for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
+    assert len(voids) == 10  # everything that happened is written before the end
 
 
 async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault() -> None:

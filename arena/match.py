@@ -162,7 +162,7 @@ class Match:
             at_fault = fault is not None and fault.seat == seat
             if fault and at_fault:
                 await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
-            if outcome.ending is not Ending.FAILED_TO_START:
+            if player.link.session.state in (State.ROUND, State.THINKING):  # else the round never began for it
                 await player.tell(wire.round_end(played.planned.number, outcome, seat, deals))
             if at_fault:
                 await player.leave()

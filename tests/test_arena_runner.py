@@ -131,7 +131,8 @@ def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way:
         assert line.result.points[1] == 5
         assert line.fault.bundle is not None
         _check_bundle(Path(line.fault.bundle), way, ending)
-    assert verify_journals([journal]).problems == []
+    report = verify_journals([journal])
+    assert (report.problems, report.voids) == ([], 0)
     assert len(os.listdir("/proc/self/fd")) == before
     _nobody_left(way)
 
@@ -215,7 +216,8 @@ def test_a_bot_that_leaves_after_a_round_loses_the_next_one(journal: Path) -> No
     config = configured(*bots, journal=journal, rounds="4", max_faults="0")
     lines = sorted(played(config), key=lambda line: line.round)
     assert [line.result.ending == "crashed" for line in lines] == [False, True, False, True]
-    assert verify_journals([journal]).problems == []
+    report = verify_journals([journal])
+    assert (report.problems, report.voids) == ([], 0)
 
 
 def test_the_processor_time_of_a_bot_can_be_limited(journal: Path) -> None:

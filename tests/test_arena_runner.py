@@ -459,7 +459,7 @@ async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault()
 
     async def block() -> None:
         while True:
-            time.sleep(0.4)
+            time.sleep(0.6)
             await trio.sleep(0)
 
     async with trio.open_nursery() as nursery:

@@ -6,7 +6,7 @@ move), or `forfeit` (it failed in any other way). An illegal move is a forfeit t
 reason. The referee never waits and never measures: milliseconds come from whoever waited.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -16,10 +16,17 @@ from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.game import Game
+from engine.phase import Phase
 from engine.ruleset import RuleSet
 from engine.scoring import Ending, Outcome
-from engine.view import Perspective
 from protocol import messages
+
+_PHASES: Final[dict[Phase, messages.Phase]] = {
+    Phase.CLAIM: "claim",
+    Phase.PLAY: "play",
+    Phase.DRAW: "draw",
+    Phase.RETURN: "return",
+}
 
 
 class Ask(NamedTuple):
@@ -50,7 +57,7 @@ class Referee:
         self.notes: dict[int, str] = {}  # by index into `moves`
         self.outcome: Outcome | None = None
         self.fault: Fault | None = None
-        self._translators = tuple(wire.Translator(Perspective(self.game, seat), seat) for seat in SEATS)
+        self._translators = tuple(wire.Translator(self.game, seat) for seat in SEATS)
         self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
 
     def ask(self) -> Ask | None:
@@ -66,12 +73,11 @@ class Referee:
     ) -> messages.Request:
         """The question as a message; what happened since the seat's last one is told once."""
         news = self._news[ask.seat]
-        phase, state = self._translators[ask.seat].state(wire.points(points, ask.seat))
         message = messages.Request(
             id=number,
-            phase=phase,
+            phase=_PHASES[self.game.phase],
             legal=tuple([action.text for action in ask.legal]) if with_legal else (),
-            state=state,
+            state=self._translators[ask.seat].state(wire.points(points, ask.seat)),
             events=wire.events(news, ask.seat),
             clock=clock,
         )

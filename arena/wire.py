@@ -1,13 +1,14 @@
 """The engine's words as the protocol's messages: the only place that knows both."""
 
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import cast
 
 from engine.actions import Action
-from engine.cards import CARD_TEXTS, Card, Seat
+from engine.cards import CARD_TEXTS, CLAN_CARDS, Card, Seat, other
+from engine.game import Game
 from engine.scoring import Outcome
-from engine.view import Perspective, StoneView, text_for_opponent
+from engine.view import text_for_opponent
 from protocol import messages
 
 
@@ -33,45 +34,51 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
 
 
 class Translator:
-    """What one seat sees, as messages: each stone is translated once for each of its changes."""
+    """What one seat sees of a game, as a message, again and again.
 
-    def __init__(self, perspective: Perspective, seat: Seat):
-        self._perspective = perspective
+    It reads the game itself instead of a View and translates each stone once for each of its changes, because this is
+    done for every decision. A test holds it to what a View shows.
+    """
+
+    def __init__(self, game: Game, seat: Seat):
+        self._game = game
         self._seat = seat
-        self._known: list[StoneView | None] = [None] * 9
-        self._stones: list[messages.StoneState] = [_NO_STONE] * 9
+        self._changes = [-1] * len(game.changes)
+        self._stones: list[messages.StoneState] = [_UNSEEN_STONE] * len(game.changes)
 
-    def state(self, match_points: messages.Points) -> tuple[messages.Phase, messages.GameState]:
-        seen = self._perspective.view()
-        for number, stone in enumerate(seen.stones):
-            if stone is not self._known[number]:
-                self._known[number] = stone
-                self._stones[number] = _stone_state(stone, self._seat)
-        state = messages.GameState(
-            card_texts(seen.hand),
+    def state(self, match_points: messages.Points) -> messages.GameState:
+        game, seat, rival = self._game, self._seat, other(self._seat)
+        if self._changes != game.changes:
+            self._look_again()
+        theirs, played = game.hands[rival], game.tactics_played
+        clan = bisect(theirs, CLAN_CARDS[-1])
+        return messages.GameState(
+            card_texts(tuple(game.hands[seat])),
             tuple(self._stones),
-            messages.CardCounts(seen.clan_deck, seen.tactic_deck),
-            messages.CardCounts(seen.opponent_hand.clan, seen.opponent_hand.tactic),
-            card_texts(seen.discard),
-            messages.TacticsPlayed(card_texts(seen.your_tactics), card_texts(seen.their_tactics)),
-            messages.Recruiter(seen.draws_left, seen.returns_left) if seen.returns_left else None,
+            messages.CardCounts(len(game.clan_deck), len(game.tactic_deck)),
+            messages.CardCounts(clan, len(theirs) - clan),
+            card_texts(tuple(game.discard)),
+            messages.TacticsPlayed(card_texts(tuple(played[seat])), card_texts(tuple(played[rival]))),
+            messages.Recruiter(game.draws_left, game.returns_left) if game.returns_left else None,
             match_points,
         )
-        return cast(messages.Phase, seen.phase.value), state
+
+    def _look_again(self) -> None:
+        game, seat, rival = self._game, self._seat, other(self._seat)
+        for stone, change in enumerate(game.changes):
+            if self._changes[stone] != change:
+                self._changes[stone] = change
+                self._stones[stone] = messages.StoneState(
+                    card_texts(game.sides[seat][stone]),
+                    card_texts(game.sides[rival][stone]),
+                    side_of(game.owners[stone], seat),
+                    game.needs[stone],
+                    card_texts(game.modes[stone]),
+                    side_of(game.complete_first[stone], seat),
+                )
 
 
-_NO_STONE = messages.StoneState((), (), None, 0, (), None)
-
-
-def _stone_state(stone: StoneView, seat: Seat) -> messages.StoneState:
-    return messages.StoneState(
-        card_texts(stone.yours),
-        card_texts(stone.theirs),
-        side_of(stone.owner, seat),
-        stone.needs,
-        card_texts(stone.modes),
-        side_of(stone.complete_first, seat),
-    )
+_UNSEEN_STONE = messages.StoneState((), (), None, 0, (), None)
 
 
 def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[messages.Event, ...]:

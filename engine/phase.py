@@ -9,3 +9,5 @@ class Phase(enum.Enum):
     DRAW = "draw"
     RETURN = "return"
     OVER = "over"
+
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python and slow

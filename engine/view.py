@@ -20,9 +20,6 @@ class StoneView:
     complete_first: Seat | None  # whose side has been complete the longer
 
 
-_UNSEEN_STONE = StoneView((), (), None, 0, (), None)
-
-
 @attrs.frozen
 class HandSize:
     clan: int
@@ -47,54 +44,26 @@ class View:
 
 
 def view(game: Game, seat: Seat) -> View:
-    return Perspective(game, seat).view()
-
-
-class Perspective:
-    """What one seat sees of a game, again and again: stones that did not change since the last look are the same
-    objects, so that whoever turns them into something else can remember that too."""
-
-    def __init__(self, game: Game, seat: Seat):
-        self._game = game
-        self._seat = seat
-        self._changes = [-1] * len(game.changes)
-        self._stones: list[StoneView] = [_UNSEEN_STONE] * len(game.changes)
-
-    def view(self) -> View:
-        game, seat = self._game, self._seat
-        rival = other(seat)
-        if self._changes != game.changes:
-            self._look_again()
-        clan = bisect(game.hands[rival], CLAN_CARDS[-1])
-        return View(
-            seat=seat,
-            to_move=game.to_move,
-            phase=game.phase,
-            hand=tuple(game.hands[seat]),
-            stones=tuple(self._stones),
-            clan_deck=len(game.clan_deck),
-            tactic_deck=len(game.tactic_deck),
-            opponent_hand=HandSize(clan, len(game.hands[rival]) - clan),
-            discard=tuple(game.discard),
-            your_tactics=tuple(game.tactics_played[seat]),
-            their_tactics=tuple(game.tactics_played[rival]),
-            draws_left=game.draws_left,
-            returns_left=game.returns_left,
-        )
-
-    def _look_again(self) -> None:
-        game, rival = self._game, other(self._seat)
-        for stone, change in enumerate(game.changes):
-            if self._changes[stone] != change:
-                self._changes[stone] = change
-                self._stones[stone] = StoneView(
-                    game.sides[self._seat][stone],
-                    game.sides[rival][stone],
-                    game.owners[stone],
-                    game.needs[stone],
-                    game.modes[stone],
-                    game.complete_first[stone],
-                )
+    rival = other(seat)
+    clan = bisect(game.hands[rival], CLAN_CARDS[-1])
+    stones = map(
+        StoneView, game.sides[seat], game.sides[rival], game.owners, game.needs, game.modes, game.complete_first
+    )
+    return View(
+        seat=seat,
+        to_move=game.to_move,
+        phase=game.phase,
+        hand=tuple(game.hands[seat]),
+        stones=tuple(stones),
+        clan_deck=len(game.clan_deck),
+        tactic_deck=len(game.tactic_deck),
+        opponent_hand=HandSize(clan, len(game.hands[rival]) - clan),
+        discard=tuple(game.discard),
+        your_tactics=tuple(game.tactics_played[seat]),
+        their_tactics=tuple(game.tactics_played[rival]),
+        draws_left=game.draws_left,
+        returns_left=game.returns_left,
+    )
 
 
 def text_for_opponent(action: Action) -> str:

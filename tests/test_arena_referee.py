@@ -2,15 +2,20 @@
 
 import random
 
+import attrs
 import pytest
+from hypothesis import given
 
 from arena.referee import Move, Referee
+from arena.wire import Translator, card_texts, side_of
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.record import GameRecord, verify
-from engine.ruleset import PRESETS
+from engine.ruleset import PRESETS, RuleSet
 from engine.scoring import Ending
-from protocol.messages import Clock
+from engine.view import view
+from protocol.messages import Clock, Points
+from tests.walks import rule_sets, seeds, walk
 
 UNTIMED = Clock(None, None)
 
@@ -103,6 +108,29 @@ def test_notes_are_kept_by_the_number_of_their_move() -> None:
         assert ask is not None
         played.answer(ask.legal[0].text, 5, note)
     assert played.notes == {1: "a plan"}
+
+
+@given(rule_sets, seeds)
+def test_a_state_on_the_wire_shows_exactly_what_a_view_shows(rules: RuleSet, seed: int) -> None:
+    translators: tuple[Translator, ...] = ()
+    for game, _ in walk(rules, seed):
+        translators = translators or tuple(Translator(game, seat) for seat in SEATS)
+        for seat in SEATS:
+            seen, state = view(game, seat), translators[seat].state(Points(0, 0))
+            assert state.hand == card_texts(seen.hand)
+            assert (state.decks.clan, state.decks.tactic) == (seen.clan_deck, seen.tactic_deck)
+            assert (state.opponent_hand.clan, state.opponent_hand.tactic) == attrs.astuple(seen.opponent_hand)
+            assert state.discard == card_texts(seen.discard)
+            assert state.tactics_played.yours == card_texts(seen.your_tactics)
+            assert state.tactics_played.theirs == card_texts(seen.their_tactics)
+            left = (state.recruiter.draws_left, state.recruiter.returns_left) if state.recruiter else (0, 0)
+            assert left == (seen.draws_left, seen.returns_left)
+            for shown, stone in zip(state.stones, seen.stones, strict=True):
+                assert (shown.yours, shown.theirs) == (card_texts(stone.yours), card_texts(stone.theirs))
+                assert (shown.owner, shown.complete_first) == (
+                    side_of(stone.owner, seat), side_of(stone.complete_first, seat),
+                )  # fmt: skip
+                assert (shown.needs, shown.modes) == (stone.needs, card_texts(stone.modes))
 
 
 def test_a_request_can_leave_out_the_legal_moves() -> None:

@@ -16,7 +16,6 @@ one is found in its place. So some candidate beats the strength exactly when som
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import permutations
 from typing import Final
 
 import attrs
@@ -90,19 +89,23 @@ def _shape(profile: int, needs: int) -> _Shape:
 
 def _runs(values: Sequence[int], wild: Sequence[Card], needs: int) -> list[tuple[int, int]]:
     """(total, bits of the values still needed) of each run the side fits into, highest first."""
+    there = sum(1 << v - 1 for v in set(values))
     found = []
-    for low in range(10 - needs, 0, -1):
-        span = range(low, low + needs)
-        gaps = set(span) - set(values)
-        if len(gaps) != needs - len(values):
-            continue  # a value repeats or lies outside
-        fillings = {
-            frozenset(gaps.difference(taken))
-            for taken in permutations(gaps, len(wild))
-            if all(value in WILD_VALUES[card] for value, card in zip(taken, wild, strict=True))
-        }
-        found += [(sum(span), sum(1 << v - 1 for v in filling)) for filling in fillings]
+    if there.bit_count() == len(values):  # no value repeats
+        for low in range(10 - needs, 0, -1):
+            span = ((1 << needs) - 1) << low - 1
+            if there & ~span == 0:
+                total = sum(range(low, low + needs))
+                found += [(total, gaps) for gaps in sorted(_filled(span & ~there, wild))]
     return found
+
+
+def _filled(gaps: int, wild: Sequence[Card]) -> set[int]:
+    """What is left of the gaps when each wild card fills one of them, in every way there is."""
+    left = {gaps}
+    for card in wild:
+        left = {bits & ~(1 << v - 1) for bits in left for v in WILD_VALUES[card] if bits >> v - 1 & 1}
+    return left
 
 
 def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int, target: Strength) -> bool:

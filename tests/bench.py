@@ -100,12 +100,17 @@ def enumeration_microseconds(proof: Proof) -> float:
 def proofs() -> Iterator[list[str]]:
     proof_module._shape.cache_clear()
     asked = proofs_in_play()
-    for needs, there in ((3, 2), (3, 1), (3, 0), (4, None)):
-        some = [(p, took) for p, took in asked if p[1] == needs and (there is None or len(p[0]) == there)]
+    for name, needs, there in (
+        ("2 opposing cards", (3,), (2,)),
+        ("1 opposing card", (3,), (1,)),
+        ("0 opposing cards", (3,), (0,)),
+        ("four-card stones", (4,), range(4)),
+        ("all together", (3, 4), range(4)),
+    ):
+        some = [(p, took) for p, took in asked if p[1] in needs and len(p[0]) in there]
         ours = sorted(took for _, took in some)
         plain = statistics.median(enumeration_microseconds(proof) for proof, _ in some[:100])
         middle = statistics.median(ours)
-        name = "four-card stones" if there is None else f"{there} opposing cards"
         numbers = [
             f"{middle:.2f}",
             f"{percentile(ours, 99):.2f}",

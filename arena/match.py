@@ -68,6 +68,7 @@ class Match:
         self._players = players
         self._watch = watch
         self._keep_fault = keep_fault  # called while the bots are still there
+        self._dealt: dict[int, Deal] = {}  # by number of round; those of before a resume are made again when needed
         self._excused: Counter[RoundId] = Counter()  # how often a round was void because the arena was late
         self._starts = tuple(
             MatchStart(
@@ -85,6 +86,7 @@ class Match:
         return await self.play_dealt(planned, first, seed, deal)
 
     async def play_dealt(self, planned: PlannedRound, first: Seat, seed: str, deal: Deal) -> PlayedRound:
+        self._dealt[planned.number] = deal
         referee = Referee(self._rules, deal, first)
         started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         void = None
@@ -173,7 +175,10 @@ class Match:
         twins = [other for other in self.planned.rounds if other.pair == planned.pair]
         if any(twin.number > planned.number for twin in twins):
             return []
-        return [self._reveal(twin, deal_for(twin, self._seed, self._rules)[1]) for twin in twins]
+        return [self._reveal(twin, self._dealt.get(twin.number) or self._deal(twin)) for twin in twins]
+
+    def _deal(self, planned: PlannedRound) -> Deal:
+        return deal_for(planned, self._seed, self._rules)[1]
 
     async def conclude(self) -> None:
         """The match is over: both bots are told the result."""

@@ -58,6 +58,16 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     assert again.stderr == "I am leaving\n"
 
 
+def test_a_round_played_again_has_the_deal_that_it_promises(tmp_path: Path) -> None:
+    """The library that greedy is written with complains on stderr about a deal that does not fit its hash."""
+    bad = f"bad={bad_command('no-action')}"
+    done = run_in(tmp_path, "play", bad, "greedy", "--rounds", "2", "--journal", "m.jsonl")
+    for folder in re.findall(r"; see (.*)", done.stdout):
+        again = run_in(tmp_path, "again", f"{folder}/bundle.json")
+        assert "Now:  bad: illegal-move" in again.stdout
+        assert again.stderr == ""
+
+
 def test_a_bundle_that_is_none_is_refused(tmp_path: Path) -> None:
     for text in ("{}", "no json", "[1]"):
         (tmp_path / "x.json").write_text(text)

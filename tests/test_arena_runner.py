@@ -346,30 +346,31 @@ def command(journal: Path, *bots: str, **options: str) -> list[str]:
 
 
 def test_killed_at_random_moments_fifty_times_it_loses_nothing_and_plays_nothing_twice(tmp_path: Path) -> None:
-    bots = [steady("a"), steady("b"), steady("c")]
-    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", rounds="20", cycles="4"))
+    bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "10", "st": "5"}
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", **size))
     journal, rng = tmp_path / "killed.jsonl", random.Random(4)
-    kills = 0
-    while kills < 50:
-        process = subprocess.Popen(
-            command(journal, *bots, rounds="20", cycles="4", st="5"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            process.wait(timeout=0.35 + rng.random() * 0.25)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            kills += 1
-        else:
-            assert process.returncode == 0
-            break
-    subprocess.run(command(journal, *bots, rounds="20", cycles="4", st="5"), check=True, capture_output=True)
-    assert kills >= 5
+    for _ in range(50):
+        _run_and_kill(command(journal, *bots, **size), journal, rng)
+    assert 50 < len(rounds_in(journal)) < 600  # so all of them were killed at work
+    subprocess.run(command(journal, *bots, **size), check=True, capture_output=True)
     assert essence(rounds_in(journal)) == essence(whole)
-    assert len(rounds_in(journal)) == len(whole) == 240
+    assert len(rounds_in(journal)) == len(whole) == 600
     assert verify_journals([journal]).problems == []
+
+
+def _run_and_kill(words: list[str], journal: Path, rng: random.Random) -> None:
+    """Sometimes while it starts, sometimes in the middle of its writing, after up to ten rounds."""
+    grows_to = _size(journal) + rng.randrange(10) * 1600  # bytes; a round has about that many
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(rng.random() * 0.3)
+    while _size(journal) < grows_to and process.poll() is None:
+        time.sleep(rng.random() * 0.01)
+    process.kill()
+    process.wait()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path) -> None:

@@ -150,10 +150,17 @@ def _check_bundle(folder: Path, way: str, ending: str) -> None:
 
 
 def _nobody_left(way: str) -> None:
-    """No process that runs a bad bot of this test run, nor a child of one, is there any more, whoever its parent is."""
+    """No process that runs a bad bot of this test run, nor a child of one, stays, whoever its parent is. A killed orphan
+    takes a moment to disappear."""
     token = f"{TOKEN}-{way}".encode()
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    assert [pid for pid in pids if is_running(pid) and token in _command_line(pid)] == []
+    limit = time.monotonic() + 5
+    while left := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _runs(pid, token)]:
+        assert time.monotonic() < limit, left
+        time.sleep(0.01)
+
+
+def _runs(pid: int, token: bytes) -> bool:
+    return is_running(pid) and token in _command_line(pid)
 
 
 def _command_line(pid: int) -> bytes:

@@ -24,5 +24,5 @@ def is_running(pid: int) -> bool:
     """A process that has ended but was not reaped by its own parent does not run."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False

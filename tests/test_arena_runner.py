@@ -150,12 +150,11 @@ def _check_bundle(folder: Path, way: str, ending: str) -> None:
 
 
 def _nobody_left(way: str) -> None:
-    """No process that runs a bad bot of this test run, nor a child of one, stays, whoever its parent is. A killed orphan
-    takes a moment to disappear."""
+    """No process that runs a bad bot of this test run, nor a child of one, stays, whoever its parent is."""
     token = f"{TOKEN}-{way}".encode()
     limit = time.monotonic() + 5
     while left := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _runs(pid, token)]:
-        assert time.monotonic() < limit, left
+        assert time.monotonic() < limit, left  # a killed orphan takes a moment to disappear
         time.sleep(0.01)
 
 

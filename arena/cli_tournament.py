@@ -15,7 +15,8 @@ import attrs
 import click
 
 from arena.cli_table import print_standings
-from arena.config import BOT, TOURNAMENT, Config, ConfigError, from_command_line, from_file
+from arena.config import Config, ConfigError, from_command_line, from_file
+from arena.options import BOT, TOURNAMENT
 from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, star
 
 
 def _tournament_options(command: F) -> F:
-    """Every option of arena.config, so that the command line can say all that a file can."""
+    """Every option of arena.options, so that the command line can say all that a file can."""
     for option in reversed((*TOURNAMENT, *BOT)):
         parameter = option.name.replace("-", "_")
         command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)

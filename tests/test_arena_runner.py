@@ -31,6 +31,7 @@ from engine.cards import SEATS
 from protocol.fairness import deal_hash
 from tests.processes import TOKEN, bad_command, is_running
 
+NEWLINE = b"\n"
 STEADY = Path(__file__).parent / "steady_bot.py"
 
 
@@ -299,6 +300,29 @@ def test_a_bot_is_started_once_a_worker_a_match_or_a_round(journal: Path, restar
     )
     pids = {note for line in played(config) for note in line.notes.values()}
     assert len(pids) == processes
+
+
+def test_a_round_is_told_of_only_when_it_is_on_the_disk(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        happened.append(f"{journal.read_bytes().count(NEWLINE)} lines on the disk")
+
+    class Listening(Quiet):
+        def finished(self, line: RoundLine) -> None:
+            happened.append(f"round {line.round} told")
+
+    monkeypatch.setattr("arena.journal.os.fsync", fsync)
+    config = configured(steady("a"), steady("b"), journal=journal, concurrency="1")
+    drive(config, lambda _total, _done: nullcontext(Listening()))
+    assert happened[0] == "1 lines on the disk"  # the configuration
+    for number in (1, 2):
+        told = happened.index(f"round {number} told")
+        assert (
+            f"{number + 1} lines on the disk" in happened[:told] or f"{number + 2} lines on the disk" in happened[:told]
+        )
 
 
 def test_a_journal_goes_on_exactly_where_it_stopped(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         },
         "moves": played.referee.moves,
         "exit_status": [player.process.exit_status if player.process else None for player in players],
-        "again": f"arena again {shlex.quote(str(folder / 'bundle.json'))}",
+        "again": f"arena again {shlex.quote(str(folder))}",
     }
     (folder / "bundle.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
     for seat in SEATS:

@@ -63,12 +63,20 @@ def check(
     if (bot is None) is (listen is None):
         raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
     name = bot or f"the bot at {listen}"
-    tell = (lambda _: None) if as_json else (lambda finding: click.echo(check_report.finding_text(finding)))
+    tell = (lambda _: None) if as_json else _tell_finding
     findings = _examine(bot, listen, Limits(start_ms, move_ms), rounds, tell)
     click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
     if junit:
         junit.write(check_report.as_junit(name, findings))
     sys.exit(0 if check_report.passed(findings) else 1)
+
+
+def _tell_finding(finding: "Finding") -> None:
+    """Checks that were not made after a failure are counted in the last line, not listed."""
+    from arena import check_report
+
+    if not finding.message.startswith("not made"):
+        click.echo(check_report.finding_text(finding))
 
 
 def _examine(

@@ -51,7 +51,7 @@ def print_standings(
     "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
 )
 @click.option("--cross", is_flag=True, help="Cross tables of points and of wins, too.")
-@click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see below.")
+@click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see above.")
 @click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
 @click.option("--average", default=0.0, show_default=True, help="The average rating, without an anchor.")
 @click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
@@ -117,7 +117,8 @@ def verify(journals: tuple[Path, ...]) -> None:
     for remark in report.remarks:
         click.echo(remark)
     verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
-    click.echo(f"{report.rounds} rounds of {report.tournaments} tournaments, {report.voids} void: {verdict}")
+    cups = "1 tournament" if report.tournaments == 1 else f"{report.tournaments} tournaments"
+    click.echo(f"{report.rounds} rounds of {cups}, {report.voids} void: {verdict}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
         click.echo(f"  {name}: {points} points")
     sys.exit(1 if report.problems else 0)

@@ -5,7 +5,7 @@ Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130 stopped b
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ import click
 
 from arena.cli_table import print_standings
 from arena.config import Config, ConfigError, from_command_line, from_file
-from arena.options import BOT, TOURNAMENT
+from arena.options import BOT, TOURNAMENT, Option
 from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -29,7 +29,15 @@ _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, star
 
 def _tournament_options(command: F) -> F:
     """Every option of arena.options, so that the command line can say all that a file can."""
-    for option in reversed((*TOURNAMENT, *BOT)):
+    return _options(command, (*TOURNAMENT, *BOT))
+
+
+def _match_options(command: F) -> F:
+    return _options(command, [option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+
+
+def _options(command: F, options: Sequence[Option]) -> F:
+    for option in reversed(options):
         parameter = option.name.replace("-", "_")
         command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)
     return command
@@ -72,9 +80,12 @@ def _how_to_go_on(config: Config) -> str:
 
 @click.command()
 @click.argument("bots", nargs=2, metavar="BOT BOT")
-@_tournament_options
+@_match_options
 def play(bots: tuple[str, str], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
+
+    The score is wins - losses - draws, in brackets the share of the score, and the number of rounds. The difference in
+    Elo has a 95 % interval; LOS is the likelihood that the first bot is the better one.
 
     A BOT is the name of one that comes along (see `arena bots`), a command line, or name=command.
 
@@ -143,6 +154,9 @@ def _listener_maker(events: bool, quiet: bool) -> "MakeListener":
     from arena.progress import JsonEvents, LiveLine, PlainLines, Quiet
 
     def make(total: int, done: int) -> "AbstractContextManager[Listener]":
+        if done and not events and not quiet:
+            left = "nothing is left to play" if done == total else "going on"
+            click.echo(f"{done} of {total} rounds are in the journal already: {left}.", err=True)
         if events:
             return nullcontext(JsonEvents(click.echo, total, done))
         if quiet:
@@ -155,19 +169,19 @@ def _listener_maker(events: bool, quiet: bool) -> "MakeListener":
 
 
 @click.command()
-@click.argument("bundle", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("bundle", type=click.Path(exists=True, path_type=Path))
 def again(bundle: Path) -> None:
     """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
 
     \b
     Example:
-      arena again cup.faults/1.1-2.3-mybot/bundle.json
+      arena again cup.faults/1.1-2.3-mybot
     """
     from arena.again import play_again
 
     try:
-        told = play_again(bundle)
-    except ValueError as error:
+        told = play_again(bundle / "bundle.json" if bundle.is_dir() else bundle)
+    except (ValueError, FileNotFoundError) as error:
         raise click.ClickException(f"{bundle}: {error}") from None
     if told is None:
         click.echo("Stopped.", err=True)

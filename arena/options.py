@@ -142,7 +142,12 @@ def _folder(value: Any) -> Path:
 
 # Of the tournament as a whole.
 TOURNAMENT: Final = (
-    Option("rules", _rules, "The rule set: base, expert, tactics, tactics-expert, classic.  [base]", "NAME"),
+    Option(
+        "rules",
+        _rules,
+        "base, expert, tactics, tactics-expert, classic or another of SPEC.md.  [base]",
+        "NAME",
+    ),
     Option(
         "format", _one_of(Format), "roundrobin, or gauntlet: the first bot against the others.  [roundrobin]", "NAME"
     ),
@@ -154,7 +159,7 @@ TOURNAMENT: Final = (
     Option("concurrency", _number(1), "How many matches are played at once.  [number of cores]", "N"),
     Option("event", _text, "The name of the tournament."),
     Option("site", _text, "Where it is played."),
-    Option("journal", _text, "The file that everything is written to.", "FILE"),
+    Option("journal", _text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),
 )
 # Of each bot; on the command line and under [each] they are for all bots.
 BOT: Final = (
@@ -165,7 +170,7 @@ BOT: Final = (
     Option("restart", _one_of(Restart), "When a bot is started anew: never, match or round.  [never]", "WHEN"),
     Option("dir", _folder, "The folder a bot runs in.", "DIR"),
     Option("env", _environment, "Added to a bot's environment.", "NAME=VALUE"),
-    Option("memory", _size, "Memory that each process of a bot may use.", "SIZE"),
+    Option("memory", _size, "Memory that each process of a bot may use, such as 512M or 2G.", "SIZE"),
     Option("cpu", _number(1), "Seconds of processor time that each process of a bot may use.", "SECONDS"),
 )
 # Of one bot only.

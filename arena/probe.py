@@ -40,6 +40,7 @@ from protocol.messages import (
 
 T = TypeVar("T")
 OPPONENT: Final = "checker"
+_MOST_LATE_ANSWERS: Final = 20  # before a check is ended; fewer are judged by their times at the end
 _QUIET_SECONDS: Final = 0.05
 _SALT: Final = "checked"
 
@@ -148,6 +149,7 @@ class Probe:
         self.limits = limits
         self.hello: BotHello | None = None
         self.greeted_ms = 0.0
+        self._late = 0  # answers over the limit
         self.answer_ms: list[float] = []
         self.slowest: tuple[float, tuple[str, ...]] = (-1, ())  # milliseconds, and what was said
         self.late_answers_expected = 0
@@ -245,6 +247,10 @@ class Probe:
         if took > self.slowest[0]:
             self.slowest = (took, tuple(map(said_text, self._link.transcript))[-2:])
         self.answer_ms.append(took)
+        self._late += took > self.limits.move_ms
+        if self._late > _MOST_LATE_ANSWERS:
+            slowest = f"the slowest {self.slowest[0]:.0f} ms"
+            raise Misbehaved(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
         if self._link.ignored - ignored > self.late_answers_expected:
             raise Misbehaved("an answer to a request that had been answered already; a bot answers once")
         self.late_answers_expected = 0

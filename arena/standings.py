@@ -13,7 +13,7 @@ import attrs
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.journal import JournalError, TournamentLine, VoidLine, read
+from arena.journal import WITHDRAWN, JournalError, TournamentLine, VoidLine, read
 from arena.meetings import Meeting, Versus
 from arena.ratings import Matchup, Ratings, Scale, rate
 from arena.schedule import Format
@@ -36,6 +36,11 @@ class ResultSummary(Struct, frozen=True, gc=False):
 
 class FaultSummary(Struct, frozen=True, gc=False):
     seat: SeatNumber
+    detail: str = ""
+
+    @property
+    def is_forfeit(self) -> bool:
+        return self.detail.startswith(WITHDRAWN)
 
 
 class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=True):
@@ -113,6 +118,7 @@ class Standings:
     def __init__(self, *, leave_out_faults: bool = False):
         """`leave_out_faults`: rounds that ended by a fault count for nothing but as that fault."""
         self.voids = 0
+        self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
         self.rounds = 0  # in the journal, counted or left out
         self._left_out = FAULTS if leave_out_faults else ()
         self._thinking: dict[str, ThinkingTime] = {}
@@ -167,8 +173,12 @@ class Standings:
         self.rounds += 1
         if half_points is not None:
             meeting.count(half_points, points)
+        forfeited = line.fault is not None and line.fault.is_forfeit
         for seat in line.charged():
-            self._faults[line.bots[seat]][result.ending] += 1
+            if forfeited:
+                self.forfeits[line.bots[seat]] += 1
+            else:
+                self._faults[line.bots[seat]][result.ending] += 1
         times: tuple[list[int], list[int]] = ([], [])
         for seat, _, ms in line.moves:
             if ms is not None:

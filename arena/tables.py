@@ -82,6 +82,9 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
     if unfinished := standings.unfinished_matches:
         found.append(f"Matches not finished: {unfinished}.")
+    if standings.forfeits:
+        names = ", ".join(f"{name} ({count})" for name, count in sorted(standings.forfeits.items()))
+        found.append(f"Rounds forfeited by bots that were withdrawn: {names}. `--no-faults` leaves such rounds out.")
     if voids := standings.voids:
         found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
     return found

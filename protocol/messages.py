@@ -225,7 +225,10 @@ def _decode(line: bytes, union: Any) -> Any:
     except msgspec.DecodeError as error:
         if not line.strip():
             raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
-        raise RemoteProtocolError(Code.NOT_JSON, f"the line is not JSON: {error}; it was {shown(line)}") from None
+        reason = str(error).removeprefix("JSON is malformed: ")
+        raise RemoteProtocolError(
+            Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {shown(line)}"
+        ) from None
     except RecursionError:
         raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
 

@@ -114,8 +114,13 @@ def twice_later(request: dict[str, Any]) -> None:
 
 
 def slow_now_and_then(request: dict[str, Any]) -> None:
-    if count % 40 == 0:
+    if count % 60 == 0:
         time.sleep(0.5)
+    answer(request)
+
+
+def always_slow(request: dict[str, Any]) -> None:
+    time.sleep(0.01)
     answer(request)
 
 
@@ -165,17 +170,14 @@ WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "spin": spin,
     "crash-in-odd-rounds": crash_in_odd_rounds,
     "slow-now-and-then": slow_now_and_then,
+    "always-slow": always_slow,
     "illegal-in-tactics": illegal_in_tactics,
     "no-newline": raw(b'{"type":"action","id":1,"move":"pass"}'),
 }
 FROM_THE_START = (
-    "leak",
-    "flood-stderr",
-    "twice-later",
-    "slow-now-and-then",
-    "illegal-in-tactics",
+    "leak", "flood-stderr", "twice-later", "always-slow", "slow-now-and-then", "illegal-in-tactics",
     "crash-in-odd-rounds",
-)
+)  # fmt: skip
 
 
 def main(way: str) -> None:

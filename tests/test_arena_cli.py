@@ -50,7 +50,7 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
     detail = re.search(r"  it ended \(exit status 3\); see (.*)", done.stdout)
     assert detail
-    again = run_in(tmp_path, "again", f"{detail[1]}/bundle.json")
+    again = run_in(tmp_path, "again", detail[1])
     assert again.stdout.splitlines() == [
         "Then: bad: crashed: it ended (exit status 3)",
         "Now:  bad: crashed: it ended (exit status 3)",
@@ -132,7 +132,7 @@ def test_wrong_choices_for_a_table_are_told(journal: Path, arguments: list[str],
 def test_a_sound_journal_is_verified(journal: Path) -> None:
     result = arena("verify", str(journal))
     assert result.exit_code == 0
-    assert result.output.splitlines()[0] == "12 rounds of 1 tournaments, 0 void: all in order"
+    assert result.output.splitlines()[0] == "12 rounds of 1 tournament, 0 void: all in order"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_doubled_and_unfinished_journals_are_told(journal: Path) -> None:
     journal.write_bytes(b"".join([*lines, *lines]))
     doubled = arena("verify", str(journal))
     assert "cup.jsonl:14: this tournament comes twice; only one counts" in doubled.output
-    assert "12 rounds of 1 tournaments" in doubled.output
+    assert "12 rounds of 1 tournament" in doubled.output
     journal.write_bytes(b"".join(lines[:5]))
     unfinished = arena("verify", str(journal))
     assert (unfinished.exit_code, unfinished.output.splitlines()[0]) == (

@@ -25,6 +25,7 @@ from arena.player import Player
 from arena.progress import Quiet
 from arena.referee import Referee
 from arena.runner import Ledger, Tournament, planned_matches, resume
+from arena.standings import fold
 from arena.verify import verify_journals
 from arena.watch import Watch
 from engine.cards import SEATS
@@ -141,7 +142,7 @@ def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way:
 def _check_bundle(folder: Path, way: str, ending: str) -> None:
     facts = json.loads((folder / "bundle.json").read_text())
     assert facts["fault"]["ending"] == ending
-    assert facts["again"] == f"arena again {folder / 'bundle.json'}"
+    assert facts["again"] == f"arena again {folder}"
     if ending != "failed-to-start" and way != "flood-lines":
         exchange = (folder / "0-bad.exchange.txt").read_text()
         assert '> {"type":"request"' in exchange
@@ -204,6 +205,9 @@ def test_after_faults_in_a_row_a_bot_is_withdrawn_and_the_tournament_goes_on(jou
     assert bad[-1].fault is not None
     assert bad[-1].fault.detail == "withdrawn after 3 faults in a row"
     assert bad[-1].moves == ()
+    standings, _ = fold([journal])
+    assert standings.forfeits == {"bad": 9}
+    assert sum(next(each for each in standings.totals() if each.name == "bad").faults.values()) == 3
     assert verify_journals([journal]).problems == []
 
 

@@ -220,7 +220,10 @@ def test_what_is_no_move_is_shown_with_what_would_be_one(tmp_path: Path, value: 
 @pytest.mark.parametrize(
     ("heard", "text"),
     [
-        (b"hello\n", "the line is not JSON: JSON is malformed: invalid character (byte 0); it was 'hello'"),
+        (
+            b"hello\n",
+            "the line is not JSON: invalid character (byte 0); every line has to be a message; it was 'hello'",
+        ),
         (b'{"type":"hello","protocol":2,"server":"x"}\n', "protocol 2 is not spoken here; it is 1"),
         (lines_of(request(1)), "'request' may not be said now: nothing has been said yet"),
         (b'{"type":"hello"', "the input ended in the middle of a line (15 bytes without a newline)"),

@@ -129,7 +129,11 @@ def test_a_name_is_words_of_at_most_64_characters(name: str) -> None:
     [
         # not JSON
         (b"", Code.NOT_JSON, "the line is empty; each line is a message"),
-        (b"play r5 1", Code.NOT_JSON, "not JSON: JSON is malformed: invalid character (byte 0); it was 'play r5 1'"),
+        (
+            b"play r5 1",
+            Code.NOT_JSON,
+            "not JSON: invalid character (byte 0); every line has to be a message",
+        ),
         (ACTION[:-1], Code.NOT_JSON, "truncated"),
         (ACTION + ACTION, Code.NOT_JSON, "trailing characters"),
         (b"\xef\xbb\xbf" + ACTION, Code.NOT_JSON, r"""it was '\ufeff{"type":"action","id":17"""),

@@ -40,7 +40,7 @@ def test_the_commands_of_the_tour_run_one_after_the_other(tmp_path: Path) -> Non
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout
-    assert "24 rounds of 1 tournaments, 0 void: all in order" in _verified(tmp_path, path)
+    assert "24 rounds of 1 tournament, 0 void: all in order" in _verified(tmp_path, path)
 
 
 def _verified(folder: Path, path: str) -> str:

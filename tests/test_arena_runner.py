@@ -29,6 +29,7 @@ from arena.standings import fold
 from arena.verify import verify_journals
 from arena.watch import Watch
 from engine.cards import SEATS
+from engine.scoring import Ending
 from protocol.fairness import deal_hash
 from tests.processes import TOKEN, bad_command, is_running
 
@@ -487,28 +488,52 @@ def test_a_round_that_is_void_again_and_again_stops_the_tournament(
     assert len(voids) == 10  # everything that happened is written before the end
 
 
-async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault() -> None:
-    """The event loop is blocked again and again, for longer than the bot is late."""
+class DelayedWatch(Watch):
+    """Of an arena that was late itself."""
+
+    def __init__(self, seconds: float):
+        super().__init__()
+        self._seconds = seconds
+
+    def worst_delay_since(self, _moment: float) -> float:
+        return self._seconds
+
+
+@pytest.mark.parametrize(("delay", "excused"), [(5.0, True), (0.0, False)])
+async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault(delay: float, excused: bool) -> None:
+    """The bot answers 0.2 seconds late."""
     config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    watch = Watch()
-
-    async def block() -> None:
-        while True:
-            time.sleep(0.6)
-            await trio.sleep(0)
-
+    watch = DelayedWatch(delay)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        players = tuple(Player(spec, nursery, lambda _: None) for spec in config.bots)
-        match = Match(planned_matches(config)[0], config.rules, "7", (players[0], players[1]), watch, lambda *_: None)
-        await players[0].sit_down(match._starts[0])
-        nursery.start_soon(block)
-        round_ = match.planned.rounds[0]
-        with trio.fail_after(60):
-            result = await match.play_round(round_, SEATS[0])
+        one, two = (Player(spec, nursery, lambda _: None) for spec in config.bots)
+        match = Match(planned_matches(config)[0], config.rules, "7", (one, two), watch, lambda *_: None)
+        results = []
+        for _ in range(4 if excused else 1):
+            results.append(await match.play_round(match.planned.rounds[0], SEATS[0]))
+            await one.leave()
+            await two.leave()
         nursery.cancel_scope.cancel()
-    assert result.void is not None
-    assert "was late by no more than the arena itself (" in result.void
+    if not excused:
+        assert results[0].void is None
+    for result in results[:3] if excused else []:
+        assert result.void == "late was late by no more than the arena itself (5000 ms)"
+    # A bot that is late every time is late.
+    assert results[-1].referee.fault is not None
+    assert results[-1].referee.fault.ending is Ending.TIMEOUT
+
+
+async def test_the_watch_notices_when_the_arena_is_late() -> None:
+    watch = Watch()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        await trio.sleep(0.02)
+        before = trio.current_time()
+        time.sleep(0.3)
+        await trio.sleep(0.02)
+        assert watch.worst_delay_since(before) > 0.2
+        assert watch.worst_delay_since(trio.current_time()) == 0
+        nursery.cancel_scope.cancel()
 
 
 def test_the_ledger_forgets_finished_matches() -> None:

@@ -135,6 +135,9 @@ def tournaments(folder: Path) -> Iterator[list[str]]:
 
 
 def restarts(bot: Path) -> Iterator[list[str]]:
+    """Pinned to one core too: otherwise where the scheduler puts a bot matters more than its start."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     start = time.perf_counter()
     for _ in range(100):
         subprocess.run([str(bot)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
@@ -147,6 +150,7 @@ def restarts(bot: Path) -> Iterator[list[str]]:
                 for _ in range(3)
             )
         )
+    os.sched_setaffinity(0, cores)
     added = (walls[1] - walls[0]) / 100 * 1000
     yield ["two bare processes, started and waited for", f"{bare:.2f}", "1"]
     yield ["two C bots started anew for a round", f"{added:.2f}", f"{added / bare:.2f}"]

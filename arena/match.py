@@ -47,6 +47,10 @@ class PlayedRound:
     bundle: str | None = None  # where more is kept of a fault
 
 
+def utc_now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 class Match:
     """The state of a match under way; points and deals of rounds played before a resume come in from outside."""
 
@@ -88,7 +92,7 @@ class Match:
     async def play_dealt(self, planned: PlannedRound, first: Seat, seed: str, deal: Deal) -> PlayedRound:
         self._dealt[planned.number] = deal
         referee = Referee(self._rules, deal, first)
-        started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        started = utc_now()
         void = None
         if await self._all_seated(referee):
             await self._announce(planned, referee, deal, first)

@@ -15,7 +15,6 @@ tournament stops with everything finished kept.
 import traceback
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -36,7 +35,7 @@ from arena.journal import (
     encoded,
     round_line,
 )
-from arena.match import Match, PlayedRound
+from arena.match import Match, PlayedRound, utc_now
 from arena.player import Player
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, deal_for, schedule
@@ -142,7 +141,7 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
         raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
     config = with_seed(config, opening.config.get("seed") if opening else None)
     if opening is None:
-        journal.append(encoded(TournamentLine(config=config.recorded(), started=_now())))
+        journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
     elif different := differences(opening.config, config.recorded()):
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(
@@ -150,10 +149,6 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
             "Go on with the old configuration, or begin another journal."
         )
     return config, ledger
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def first_of(error: BaseException) -> BaseException:
@@ -372,7 +367,7 @@ class Tournament:
             reason = f"the arena failed: {told}"
             seed, deal = deal_for(planned, self._config.seed, self._config.rules)
             referee = Referee(self._config.rules, deal, first)
-            return PlayedRound(planned, first, seed, deal, referee, _now(), reason)
+            return PlayedRound(planned, first, seed, deal, referee, utc_now(), reason)
 
     def _forfeited(self, match: Match, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
         """A round that a withdrawn bot does not play."""
@@ -384,7 +379,7 @@ class Tournament:
             referee.nobody_started(reason)
         else:
             referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
-        played = PlayedRound(planned, first, seed, deal, referee, _now(), None)
+        played = PlayedRound(planned, first, seed, deal, referee, utc_now(), None)
         match.count(played)
         return played
 

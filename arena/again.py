@@ -10,7 +10,7 @@ import trio
 from arena.bots import BotSpec
 from arena.bundle import read_bundle
 from arena.match import Match, PlayedRound
-from arena.player import Player
+from arena.player import LocalPlayer
 from arena.schedule import MatchId, PlannedMatch, PlannedRound, RoundId, recoloured
 from arena.signals import calling_on_signals
 from arena.watch import Watch
@@ -58,7 +58,7 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     deal = recoloured(deal, seed) if facts["recoloured"] else deal
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (Player(spec, nursery, _to_stderr) for spec in specs)
+        one, two = (LocalPlayer(spec, nursery, _to_stderr) for spec in specs)
         match = Match(
             PlannedMatch(MatchId("again"), (0, 1), (planned,)), rules, seed, (one, two), watch, lambda *_: None
         )

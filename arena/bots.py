@@ -67,6 +67,22 @@ class BotSpec:
 
 
 @attrs.frozen
+class RemoteSpec:
+    """A bot that connects from outside. Its token is kept as a hash, and never in the journal."""
+
+    name: str
+    token_hash: str | None = attrs.field(default=None, repr=False)  # None: let in by an open door, under a free name
+    limits: Limits = attrs.field(factory=Limits)
+    restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not we
+
+    def recorded(self) -> dict[str, Any]:
+        return {"name": self.name, "remote": True, "clock": attrs.asdict(self.limits)}
+
+
+AnySpec = BotSpec | RemoteSpec
+
+
+@attrs.frozen
 class OwnBot:
     module: str
     summary: str

@@ -37,7 +37,7 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
             "detail": fault.detail,
         },
         "moves": played.referee.moves,
-        "exit_status": [player.process.exit_status if player.process else None for player in players],
+        "exit_status": [player.exit_status for player in players],
         "again": f"arena again {shlex.quote(str(folder))}",
     }
     (folder / "bundle.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
@@ -52,8 +52,8 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
     if player.link:
         said = "".join(f"{said_text(said)}\n" for said in player.link.transcript)
         (folder / f"{stem}.exchange.txt").write_text(said, encoding="utf-8")
-    if player.process:
-        (folder / f"{stem}.stderr.txt").write_text(player.process.stderr_tail, encoding="utf-8")
+    if (wrote := player.stderr_tail) is not None:
+        (folder / f"{stem}.stderr.txt").write_text(wrote, encoding="utf-8")
 
 
 def read_bundle(path: Path) -> dict[str, Any]:

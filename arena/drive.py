@@ -10,7 +10,8 @@ import trio
 
 from arena.config import Config, with_seed
 from arena.journal import Journal
-from arena.runner import Ledger, Listener, Tournament, TournamentError, first_of, planned_matches, resume
+from arena.ledger import Ledger, planned_matches, resume
+from arena.runner import Listener, Tournament, TournamentError, first_of
 from arena.signals import calling_on_signals
 
 

@@ -4,7 +4,6 @@ This is the only place that waits for moves. Whatever a bot does, the referee he
 question: an answer, or a forfeit with its reason.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,10 +15,9 @@ import trio
 from arena import wire
 from arena.clock import RoundClock
 from arena.link import Link, LinkClosed
-from arena.player import LeftBetweenRounds, Player, StartFailure
+from arena.player import Gone, LeftBetweenRounds, Player, StartFailure
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, RoundId, deal_for, salt_for
-from arena.spawn import exit_words
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
@@ -27,7 +25,7 @@ from engine.ruleset import RuleSet
 from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
-from protocol.messages import Action, Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
+from protocol.messages import Action, Clock, Error, MatchEnd, MatchStart, Request, RevealedDeal, RoundStart
 from protocol.session import State
 
 Players = tuple[Player, Player]
@@ -141,7 +139,7 @@ class Match:
     async def _announce(self, planned: PlannedRound, referee: Referee, deal: Deal, first: Seat) -> None:
         revealed = self._reveal(planned, deal)
         for seat in SEATS:
-            await self._players[seat].tell(
+            await self._players[seat].begin_round(
                 RoundStart(
                     round=planned.number,
                     seat=0 if seat == SEATS[0] else 1,
@@ -206,18 +204,15 @@ async def _play(
             while ask := referee.ask():
                 seat = ask.seat
                 player = players[seat]
-                link = _link_of(player)
-                number = link.session.last_id + 1
+                number = _link_of(player).session.last_id + 1
                 request = referee.request(ask, number, points, clock.shown(seat), with_legal=player.wants_legal)
                 budget = clock.budget_ms(seat)
                 asked = now()
                 deadline.at = asked + budget / 1000
-                await link.say(request)
-                action = await link.hear()
+                action = await _answer(player, request)
                 took = (now() - asked) * 1000
                 if took > budget:
                     break
-                assert isinstance(action, Action)  # the session allows nothing else here
                 clock.spend(seat, took)
                 referee.answer(action.move, round(took), action.note)
             else:
@@ -225,18 +220,35 @@ async def _play(
         except RemoteProtocolError as error:
             referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
             return None
-        except LinkClosed as error:
-            deadline.at = math.inf  # nothing is waited for any more but its last words
-            referee.forfeit(seat, Ending.CRASHED, await _last_words(players[seat], str(error)))
+        except Gone as gone:
+            referee.forfeit(seat, gone.ending, str(gone))
             return None
     return await _late(referee, players[seat], seat, asked, clock, watch if may_excuse else None)
+
+
+async def _answer(player: Player, request: Request) -> Action:
+    """Asks, and asks again whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+    while True:
+        link = _link_of(player)
+        try:
+            await link.say(request)
+            action = await link.hear()
+        except LinkClosed as closed:
+            await player.come_back(str(closed))
+        else:
+            assert isinstance(action, Action)  # the session allows nothing else here
+            return action
 
 
 async def _late(
     referee: Referee, player: Player, seat: Seat, asked: float, clock: RoundClock, watch: Watch | None
 ) -> str | None:
     """The answer came too late, or not yet. If the arena itself was as late, nobody is to blame."""
-    link = _link_of(player)
+    link = player.link
+    if link is None:
+        gone = f"its connection was lost, and its time ran out before it was back ({_allowed(clock.shown(seat))})"
+        referee.forfeit(seat, Ending.DISCONNECTED, gone)
+        return None
     delay = watch.worst_delay_since(asked) if watch else 0.0
     if link.session.state is State.THINKING:
         excused = delay > 0 and await _answers_within(link, delay)
@@ -244,10 +256,9 @@ async def _late(
         excused = trio.current_time() <= asked + clock.budget_ms(seat) / 1000 + delay
     if excused:
         return f"{player.spec.name} was late by no more than the arena itself ({delay * 1000:.0f} ms)"
-    limit, took = clock.shown(seat), (trio.current_time() - asked) * 1000
+    took = (trio.current_time() - asked) * 1000
     silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
-    allowed = _allowed(limit.move_ms, limit.bank_ms)
-    referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {allowed}")
+    referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {_allowed(clock.shown(seat))}")
     return None
 
 
@@ -266,15 +277,7 @@ def _link_of(player: Player) -> Link:
     return player.link
 
 
-def _allowed(move_ms: int | None, bank_ms: int | None) -> str:
-    parts = [f"{move_ms} ms for an answer"] if move_ms is not None else []
-    parts += [f"{bank_ms} ms left in the bank"] if bank_ms is not None else []
+def _allowed(clock: Clock) -> str:
+    parts = [f"{clock.move_ms} ms for an answer"] if clock.move_ms is not None else []
+    parts += [f"{clock.bank_ms} ms left in the bank"] if clock.bank_ms is not None else []
     return " and ".join(parts)
-
-
-async def _last_words(player: Player, closed: str) -> str:
-    process = player.process
-    assert process is not None
-    await process.last_words()  # a closed pipe is seen a moment before the exit
-    status = process.exit_status
-    return f"{closed}, but it still runs" if status is None else f"it ended ({exit_words(status)})"

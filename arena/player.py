@@ -1,5 +1,6 @@
-"""A bot at a table: started when it is needed, kept while it behaves, gone with the nursery of its worker."""
+"""A bot at a table, whether it is a process of ours or connected from outside: what a match needs of it."""
 
+import abc
 import contextlib
 import math
 import time
@@ -8,12 +9,13 @@ from typing import Final
 
 import trio
 
-from arena.bots import BotSpec
+from arena.bots import AnySpec, BotSpec
 from arena.link import Link, LinkClosed
 from arena.spawn import BotProcess, SpawnError, exit_words, spawn
 from arena.version import SERVER
+from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
-from protocol.messages import PROTOCOL, BotHello, Bye, Error, MatchStart, Message, ServerHello, Welcome
+from protocol.messages import PROTOCOL, BotHello, Bye, Error, MatchStart, Message, RoundStart, ServerHello, Welcome
 from protocol.session import State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
@@ -27,34 +29,33 @@ class LeftBetweenRounds(Exception):
     """The bot was there, and left without being told to. It loses the round that it left before."""
 
 
-class Player:
-    def __init__(self, spec: BotSpec, nursery: trio.Nursery, keep_stderr: Callable[[bytes], None]):
-        self.spec = spec
-        self._nursery = nursery
-        self._keep_stderr = keep_stderr
-        self.process: BotProcess | None = None
-        self.link: Link | None = None
-        self.wants_legal = True
-        self.starts = 0
-        self.used = 0.0  # when it last began a round
-        self._leave = trio.Event()
-        self._gone = trio.Event()
-        self._match: MatchStart | None = None  # that it was told of last
+class Gone(Exception):
+    """The bot left in the middle of a round and will not be back."""
 
-    async def sit_down(self, match: MatchStart) -> Link:
-        """Starts the bot if it does not run, and tells it of the match if it does not know. Raises StartFailure
-        or LeftBetweenRounds."""
-        self.used = time.monotonic()
-        if self.process is not None and (status := self.process.exit_status) is not None:
-            await self.leave()
-            raise LeftBetweenRounds(f"it ended by itself after the round before ({exit_words(status)})")
-        if self.process is None:
-            await self._start()
-        assert self.link is not None
+    def __init__(self, ending: Ending, reason: str):
+        super().__init__(reason)
+        self.ending = ending
+
+
+class Player(abc.ABC):
+    def __init__(self, spec: AnySpec) -> None:
+        self.spec = spec
+        self.link: Link | None = None  # None while the bot is away
+        self.wants_legal = True
+        self._match: MatchStart | None = None  # that it was told of last
+        self._round: RoundStart | None = None
+
+    async def sit_down(self, match: MatchStart) -> None:
+        """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
+        StartFailure or LeftBetweenRounds."""
+        await self._arrive()
         if self._match is not match:
             self._match = match
             await self.tell(match)
-        return self.link
+
+    async def begin_round(self, start: RoundStart) -> None:
+        self._round = start
+        await self.tell(start)
 
     async def tell(self, message: Message) -> bool:
         """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
@@ -63,6 +64,58 @@ class Player:
             await self.link.say(message)
             return True
         return False
+
+    @abc.abstractmethod
+    async def _arrive(self) -> None: ...
+
+    @abc.abstractmethod
+    async def come_back(self, closed: str) -> None:
+        """Its link is closed. Returns once the bot is back where it was, or raises Gone."""
+
+    @abc.abstractmethod
+    async def leave(self) -> None:
+        """Sends the bot away; it starts anew for its next round."""
+
+    @property
+    def exit_status(self) -> int | None:
+        return None
+
+    @property
+    def stderr_tail(self) -> str | None:
+        return None
+
+
+class LocalPlayer(Player):
+    """A process: started when it is needed, kept while it behaves, gone with the nursery it was given."""
+
+    spec: BotSpec
+
+    def __init__(self, spec: BotSpec, nursery: trio.Nursery, keep_stderr: Callable[[bytes], None]):
+        super().__init__(spec)
+        self._nursery = nursery
+        self._keep_stderr = keep_stderr
+        self.process: BotProcess | None = None
+        self.starts = 0
+        self.used = 0.0  # when it last began a round
+        self._leave = trio.Event()
+        self._gone = trio.Event()
+
+    async def _arrive(self) -> None:
+        self.used = time.monotonic()
+        if self.process is not None and (status := self.process.exit_status) is not None:
+            await self.leave()
+            raise LeftBetweenRounds(f"it ended by itself after the round before ({exit_words(status)})")
+        if self.process is None:
+            await self._start()
+
+    async def come_back(self, closed: str) -> None:
+        process = self.process
+        assert process is not None
+        with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
+            await process.last_words()  # a closed pipe is seen a moment before the exit
+        status = process.exit_status
+        reason = f"{closed}, but it still runs" if status is None else f"it ended ({exit_words(status)})"
+        raise Gone(Ending.CRASHED, reason)
 
     async def leave(self) -> None:
         """Ends the process, and waits until it is gone."""
@@ -73,6 +126,14 @@ class Player:
         self._leave.set()
         await self._gone.wait()
         self.process = self.link = self._match = None
+
+    @property
+    def exit_status(self) -> int | None:
+        return self.process.exit_status if self.process else None
+
+    @property
+    def stderr_tail(self) -> str | None:
+        return self.process.stderr_tail if self.process else None
 
     async def _start(self) -> None:
         self.starts += 1

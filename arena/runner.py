@@ -1,20 +1,19 @@
-"""A tournament: workers that play matches, and one writer that keeps what they did.
+"""A tournament: matches played at once, and one writer that keeps what they did.
 
 Theory of operation. The schedule is fixed beforehand. What the journal already holds is folded into a `Ledger` (points
-of matches under way, faults in a row, finished ids), and only what is missing is played. Each of `concurrency` workers
-takes the next match, plays its missing rounds in order and sends every round to the writer; the writer appends to the
-journal, waits for the disk, and only then does the round count and is anybody told of it. So whatever happens, what was
-told is saved, and what was not saved is played again with the same deal.
+of matches under way, faults in a row, finished ids), and only what is missing is played. The `Matchmaker` says which
+match can begin; its task takes the players from the `Seats`, plays the missing rounds in order and sends every round to
+the writer; the writer appends to the journal, waits for the disk, and only then does the round count and is anybody
+told of it. So whatever happens, what was told is saved, and what was not saved is played again with the same deal.
 
 Owners: the outer nursery owns the writer, which finishes whatever was sent to it, also when play is cancelled. The
-inner scope owns the workers, a worker's nursery its bots. Failures of bots are values by the time they come here (see
-match.py). An exception in here is our own bug: the round is void and tried again, and if that does not help the
-tournament stops with everything finished kept.
+inner scope owns the matches and the processes of bots; connections belong to the door (door.py). Failures of bots are
+values by the time they come here (see match.py). An exception in here is our own bug: the round is void and tried
+again, and if that does not help the tournament stops with everything finished kept.
 """
 
 import traceback
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -22,8 +21,8 @@ import attrs
 import trio
 
 from arena.bots import Restart
-from arena.bundle import folder_name, write_bundle
-from arena.config import Config, differences, with_seed
+from arena.bundle import write_bundle
+from arena.config import Config
 from arena.journal import (
     WITHDRAWN,
     Journal,
@@ -35,17 +34,18 @@ from arena.journal import (
     encoded,
     round_line,
 )
+from arena.ledger import Ledger, planned_matches
 from arena.match import Match, PlayedRound, utc_now
+from arena.matchmaker import Matchmaker
 from arena.player import Player
 from arena.referee import Referee
-from arena.schedule import PlannedMatch, PlannedRound, deal_for, schedule
+from arena.schedule import PlannedMatch, PlannedRound, deal_for
+from arena.seats import Nobody, Outside, Seats, StderrKeeper
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.scoring import Ending, next_first
 
-_IDLE_BOTS: Final = 8  # kept by a worker besides the two that play
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
-_STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 _IN_FLIGHT: Final = 64  # rounds on their way to the disk
 
 
@@ -80,77 +80,6 @@ class Listener(Protocol):
     def ended(self, finished: int, total: int) -> None: ...
 
 
-@attrs.define
-class Ledger:
-    """What the journal says so far."""
-
-    max_faults: int
-    finished: set[str] = attrs.field(factory=set)
-    last_of_match: dict[str, RoundLine] = attrs.field(factory=dict)
-    points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
-    faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
-    withdrawn: set[str] = attrs.field(factory=set)
-
-    def add(self, line: RoundLine) -> list[str]:
-        """Returns the bots that are withdrawn by this round."""
-        if line.id in self.finished:
-            raise JournalError(f"round {line.id} is in the journal twice")
-        self.finished.add(line.id)
-        before, won = self.points.get(line.match, (0, 0)), line.result.points
-        self.points[line.match] = (before[0] + won[0], before[1] + won[1])
-        self.last_of_match[line.match] = line
-        return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
-
-    def _failed(self, line: RoundLine, seat: int) -> bool:
-        nobody_started = line.result.winner is None and Ending(line.result.ending).is_fault
-        return nobody_started or (line.fault is not None and line.fault.seat == seat)
-
-    def _count(self, name: str, failed: bool) -> bool:
-        self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
-        if not self.max_faults or self.faults_in_a_row[name] < self.max_faults or name in self.withdrawn:
-            return False
-        self.withdrawn.add(name)
-        return True
-
-    def close(self, match: PlannedMatch) -> None:
-        """Forgets a match that is over, so that a long tournament does not grow."""
-        self.last_of_match.pop(match.id, None)
-        self.points.pop(match.id, None)
-        self.finished.difference_update(planned.id for planned in match.rounds)
-
-
-def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
-    return schedule(len(config.bots), config.form, config.cycles, config.rounds, config.mirrored, config.rules)
-
-
-def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
-    """Reads the journal, or begins it. Raises JournalError if it belongs to another tournament."""
-    ledger = Ledger(config.max_faults)
-    opening: TournamentLine | None = None
-    for line in journal.recover():
-        match line:
-            case TournamentLine() if opening is None:
-                opening = line
-            case TournamentLine():
-                raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
-            case RoundLine():
-                ledger.add(line)
-            case VoidLine():
-                pass
-    if opening is None and ledger.finished:
-        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
-    config = with_seed(config, opening.config.get("seed") if opening else None)
-    if opening is None:
-        journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
-    elif different := differences(opening.config, config.recorded()):
-        lines = "\n".join(f"  {line}" for line in different)
-        raise JournalError(
-            f"{journal.path} is the journal of another tournament:\n{lines}\n"
-            "Go on with the old configuration, or begin another journal."
-        )
-    return config, ledger
-
-
 def first_of(error: BaseException) -> BaseException:
     """What is inside a group of exceptions."""
     while isinstance(error, BaseExceptionGroup):
@@ -159,17 +88,25 @@ def first_of(error: BaseException) -> BaseException:
 
 
 class Tournament:
-    def __init__(self, config: Config, journal: Journal | None, ledger: Ledger, listener: Listener):
+    def __init__(
+        self,
+        config: Config,
+        journal: Journal | None,
+        ledger: Ledger,
+        listener: Listener,
+        outside: Outside | None = None,
+    ):
         self._config = config
         self._journal = journal
         self._ledger = ledger
         self._listener = listener
         self._watch = Watch()
-        self._queue: deque[PlannedMatch] = deque(self._unfinished())
-        self._stderr_left = dict.fromkeys(range(len(config.bots)), _STDERR_CAP)
+        self._outside = outside or Nobody()
+        self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._outside, config.concurrency)
         self.stopped = False
         self.saved = 0  # rounds, by this run
         self.warnings: list[str] = []
+        self._stderr = StderrKeeper(self._beside("stderr"), self.warnings.append)
         self._failure: TournamentError | None = None
         self._playing = trio.CancelScope()
 
@@ -185,6 +122,15 @@ class Tournament:
         self.stopped = True
         self._playing.cancel()
 
+    def drain(self) -> None:
+        """No more matches begin; those under way are played to their end."""
+        self.stopped = True
+        self._matchmaker.close()
+
+    def poke(self, name: str) -> None:
+        """A bot from outside came or went."""
+        self._matchmaker.came(name)
+
     async def run(self) -> None:
         """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
         sender, receiver = trio.open_memory_channel[_Told](_IN_FLIGHT)
@@ -194,9 +140,7 @@ class Tournament:
                 with self._playing:
                     async with trio.open_nursery() as workers:
                         workers.start_soon(self._watch.run)
-                        async with trio.open_nursery() as players:
-                            for _ in range(min(self._config.concurrency, len(self._queue))):
-                                players.start_soon(self._work, sender)
+                        await self._work(sender, workers)
                         workers.cancel_scope.cancel()
         if self._failure is not None:
             raise self._failure
@@ -234,42 +178,25 @@ class Tournament:
             case TournamentLine():
                 raise AssertionError("a tournament begins once")
 
-    async def _work(self, sender: trio.MemorySendChannel[_Told]) -> None:
-        async with trio.open_nursery() as nursery:
-            bots: dict[int, Player] = {}
-            while self._queue:
-                match = self._queue.popleft()
-                for number in match.bots:
-                    bots.setdefault(number, self._player(number, nursery))
-                await self._dismiss(bots, keep=match.bots)
-                try:
-                    await self._play_match(match, (bots[match.bots[0]], bots[match.bots[1]]), sender)
-                except TournamentError as failure:
-                    self._failure = failure  # raised once everything that is finished is written
-                    self._playing.cancel()
-                    return
-            for player in bots.values():
-                await player.leave()
+    async def _work(self, sender: trio.MemorySendChannel[_Told], processes: trio.Nursery) -> None:
+        seats = Seats(self._config.bots, self._outside, processes, self._config.concurrency, self._stderr)
+        async with trio.open_nursery() as matches:
+            while (match := await self._matchmaker.next()) is not None:
+                matches.start_soon(self._seat_and_play, match, seats, sender)
+        await seats.clear()
 
-    def _player(self, number: int, nursery: trio.Nursery) -> Player:
-        spec = self._config.bots[number]
-
-        def keep_stderr(data: bytes) -> None:
-            left = self._stderr_left.get(number, 0)
-            folder = self._beside("stderr")
-            if left <= 0 or folder is None:
-                return
-            try:
-                folder.mkdir(exist_ok=True)
-                path = folder / f"{number + 1}-{folder_name(spec.name)}.txt"
-                with open(path, "ab") as file:
-                    file.write(data[: max(0, _STDERR_CAP - file.tell())])
-                    self._stderr_left[number] = _STDERR_CAP - file.tell()
-            except OSError as error:
-                self._stderr_left[number] = 0
-                self.warnings.append(f"stderr of {spec.name} is not kept: {error.strerror}: {error.filename}")
-
-        return Player(spec, nursery, keep_stderr)
+    async def _seat_and_play(self, match: PlannedMatch, seats: Seats, sender: trio.MemorySendChannel[_Told]) -> None:
+        one, two = match.bots
+        players = seats.take(one), seats.take(two)
+        try:
+            await self._play_match(match, players, sender)
+        except TournamentError as failure:
+            self._failure = failure  # raised once everything that is finished is written
+            self._playing.cancel()
+            return
+        await seats.give_back(one, players[0])
+        await seats.give_back(two, players[1])
+        self._matchmaker.over(match)
 
     def _beside(self, what: str) -> Path | None:
         """A folder beside the journal: cup.jsonl has cup.stderr and cup.faults."""
@@ -277,12 +204,6 @@ class Tournament:
             return None
         path = self._journal.path
         return path.with_name(f"{path.name.removesuffix('.jsonl')}.{what}")
-
-    async def _dismiss(self, bots: dict[int, Player], keep: Iterable[int]) -> None:
-        """A worker keeps the bots it used last, not all it ever met."""
-        idle = sorted((n for n in bots if n not in keep), key=lambda n: bots[n].used)
-        for number in idle[: max(0, len(idle) - _IDLE_BOTS)]:
-            await bots.pop(number).leave()
 
     async def _play_match(
         self,

@@ -44,6 +44,7 @@ class BotProcess:
     exit_signal: int  # a descriptor that is readable once the process has ended
     _stderr: deque[bytes] = attrs.field(factory=deque)
     _stderr_ended: trio.Event = attrs.field(factory=trio.Event)
+    _ended: trio.Event = attrs.field(factory=trio.Event)
 
     @property
     def pid(self) -> int:
@@ -80,7 +81,13 @@ class BotProcess:
 
     async def wait_exit(self) -> None:
         """Returns once the process has ended; it is not reaped yet, so that its group still has its number."""
-        await trio.lowlevel.wait_readable(self.exit_signal)
+        await self._ended.wait()
+
+    async def note_exit(self) -> None:
+        """The one task that waits for it. Not cancelled: whoever ends the process wants to know, too."""
+        with trio.CancelScope(shield=True):
+            await trio.lowlevel.wait_readable(self.exit_signal)
+        self._ended.set()
 
 
 @contextlib.asynccontextmanager
@@ -90,6 +97,7 @@ async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = Non
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_read_stderr, process, errors, keep_stderr)
+            nursery.start_soon(process.note_exit)
             try:
                 yield process
             finally:

@@ -19,9 +19,10 @@ from tabulate import tabulate
 from arena.config import Config, from_command_line
 from arena.drive import calm_garbage_collector
 from arena.journal import Journal, RoundLine
+from arena.ledger import Ledger, resume
 from arena.progress import Quiet
 from arena.referee import Referee
-from arena.runner import Ledger, Tournament, resume
+from arena.runner import Tournament
 from arena.starters import STARTERS
 from engine.cards import SEATS
 from engine.deal import Deal

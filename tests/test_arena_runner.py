@@ -20,11 +20,12 @@ import trio
 from arena.config import Config, from_command_line
 from arena.drive import drive
 from arena.journal import Journal, JournalError, JournalLine, RoundLine, VoidLine, read
+from arena.ledger import Ledger, planned_matches, resume
 from arena.match import Match
-from arena.player import Player
+from arena.player import LocalPlayer
 from arena.progress import Quiet
 from arena.referee import Referee
-from arena.runner import Ledger, Tournament, planned_matches, resume
+from arena.runner import Tournament
 from arena.standings import fold
 from arena.verify import verify_journals
 from arena.watch import Watch
@@ -271,7 +272,7 @@ def test_running_out_of_descriptors_is_not_the_bots_fault(tmp_path: Path) -> Non
     words = command(tmp_path / "few.jsonl", *bots, rounds="2", concurrency="6")
     limited = f"ulimit -n 30; exec {shlex.join(words)}"
     done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=120)
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
     assert "the arena failed: Too many open files" in done.stderr
     assert all(line.fault is None for line in rounds_in(tmp_path / "few.jsonl"))
 
@@ -506,7 +507,7 @@ async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault(d
     watch = DelayedWatch(delay)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (Player(spec, nursery, lambda _: None) for spec in config.bots)
+        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots)
         match = Match(planned_matches(config)[0], config.rules, "7", (one, two), watch, lambda *_: None)
         results = []
         for _ in range(4 if excused else 1):

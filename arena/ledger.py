@@ -1,0 +1,82 @@
+"""What a journal says so far, and how a tournament goes on from there."""
+
+from collections import Counter
+
+import attrs
+
+from arena.config import Config, differences, with_seed
+from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, encoded
+from arena.match import utc_now
+from arena.schedule import PlannedMatch, schedule
+from engine.scoring import Ending
+
+
+@attrs.define
+class Ledger:
+    """What the journal says so far."""
+
+    max_faults: int
+    finished: set[str] = attrs.field(factory=set)
+    last_of_match: dict[str, RoundLine] = attrs.field(factory=dict)
+    points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+    faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
+    withdrawn: set[str] = attrs.field(factory=set)
+
+    def add(self, line: RoundLine) -> list[str]:
+        """Returns the bots that are withdrawn by this round."""
+        if line.id in self.finished:
+            raise JournalError(f"round {line.id} is in the journal twice")
+        self.finished.add(line.id)
+        before, won = self.points.get(line.match, (0, 0)), line.result.points
+        self.points[line.match] = (before[0] + won[0], before[1] + won[1])
+        self.last_of_match[line.match] = line
+        return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
+
+    def _failed(self, line: RoundLine, seat: int) -> bool:
+        nobody_started = line.result.winner is None and Ending(line.result.ending).is_fault
+        return nobody_started or (line.fault is not None and line.fault.seat == seat)
+
+    def _count(self, name: str, failed: bool) -> bool:
+        self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
+        if not self.max_faults or self.faults_in_a_row[name] < self.max_faults or name in self.withdrawn:
+            return False
+        self.withdrawn.add(name)
+        return True
+
+    def close(self, match: PlannedMatch) -> None:
+        """Forgets a match that is over, so that a long tournament does not grow."""
+        self.last_of_match.pop(match.id, None)
+        self.points.pop(match.id, None)
+        self.finished.difference_update(planned.id for planned in match.rounds)
+
+
+def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
+    return schedule(len(config.bots), config.form, config.cycles, config.rounds, config.mirrored, config.rules)
+
+
+def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
+    """Reads the journal, or begins it. Raises JournalError if it belongs to another tournament."""
+    ledger = Ledger(config.max_faults)
+    opening: TournamentLine | None = None
+    for line in journal.recover():
+        match line:
+            case TournamentLine() if opening is None:
+                opening = line
+            case TournamentLine():
+                raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
+            case RoundLine():
+                ledger.add(line)
+            case VoidLine():
+                pass
+    if opening is None and ledger.finished:
+        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
+    config = with_seed(config, opening.config.get("seed") if opening else None)
+    if opening is None:
+        journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
+    elif different := differences(opening.config, config.recorded()):
+        lines = "\n".join(f"  {line}" for line in different)
+        raise JournalError(
+            f"{journal.path} is the journal of another tournament:\n{lines}\n"
+            "Go on with the old configuration, or begin another journal."
+        )
+    return config, ledger

@@ -1,6 +1,9 @@
 """HOST:PORT as people write it."""
 
-import trio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import trio
 
 
 class AddressError(Exception):
@@ -14,7 +17,9 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-async def open_listener(address: str) -> trio.SocketListener:
+async def open_listener(address: str) -> "trio.SocketListener":
+    import trio  # here: a command line that only reads an address should not wait for it
+
     host, port = parse_address(address)
     try:
         first, *others = await trio.open_tcp_listeners(port, host=host)
@@ -25,6 +30,6 @@ async def open_listener(address: str) -> trio.SocketListener:
     return first
 
 
-def address_of(listener: trio.SocketListener) -> str:
+def address_of(listener: "trio.SocketListener") -> str:
     host, port, *_ = listener.socket.getsockname()
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

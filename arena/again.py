@@ -1,6 +1,5 @@
 """`arena again`: a round that ended by a fault, played once more from its bundle."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from arena.match import Match, PlayedRound
 from arena.player import LocalPlayer
 from arena.schedule import MatchId, PlannedMatch, PlannedRound, RoundId, recoloured
 from arena.signals import calling_on_signals
+from arena.spawn import pass_on_stderr
 from arena.watch import Watch
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -58,7 +58,7 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     deal = recoloured(deal, seed) if facts["recoloured"] else deal
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, _to_stderr) for spec in specs)
+        one, two = (LocalPlayer(spec, nursery, pass_on_stderr) for spec in specs)
         match = Match(
             PlannedMatch(MatchId("again"), (0, 1), (planned,)), rules, seed, (one, two), watch, lambda *_: None
         )
@@ -67,8 +67,3 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
         await two.leave()
         nursery.cancel_scope.cancel()
     return played
-
-
-def _to_stderr(data: bytes) -> None:
-    sys.stderr.buffer.write(data)
-    sys.stderr.flush()

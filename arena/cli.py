@@ -10,6 +10,9 @@ import click
 _COMMANDS: Final = {
     "play": ("arena.cli_tournament", "play", "A match between two bots."),
     "run": ("arena.cli_tournament", "run", "A tournament; run again to go on with it."),
+    "serve": ("arena.cli_server", "serve", "A tournament of bots that connect over TCP."),
+    "connect": ("arena.cli_server", "connect", "Play at a server with any bot."),
+    "token": ("arena.cli_server", "token", "A token for a bot that connects."),
     "table": ("arena.cli_table", "table", "Standings, Elo and cross tables of journals."),
     "verify": ("arena.cli_table", "verify", "Every round of a journal again through the referee."),
     "again": ("arena.cli_tournament", "again", "The round of a fault once more."),

@@ -20,20 +20,16 @@ from arena.options import BOT, TOURNAMENT, Option
 from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
-    from arena.drive import MakeListener
+    from arena.drive import MakeListener, Ran
     from arena.runner import Listener
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, start, timemargin, restart, memory, cpu."
 
 
-def _tournament_options(command: F) -> F:
-    """Every option of arena.options, so that the command line can say all that a file can."""
-    return _options(command, (*TOURNAMENT, *BOT))
-
-
-def _match_options(command: F) -> F:
-    return _options(command, [option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+def options_of(options: Sequence[Option]) -> Callable[[F], F]:
+    return lambda command: _options(command, options)
 
 
 def _options(command: F, options: Sequence[Option]) -> F:
@@ -43,11 +39,11 @@ def _options(command: F, options: Sequence[Option]) -> F:
     return command
 
 
-def _given(options: Mapping[str, str | None]) -> dict[str, str]:
+def given(options: Mapping[str, str | None]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in options.items() if value is not None}
 
 
-def _configured(make: Callable[[], Config]) -> Config:
+def configured(make: Callable[[], T]) -> T:
     try:
         return make()
     except ConfigError as error:
@@ -55,7 +51,6 @@ def _configured(make: Callable[[], Config]) -> Config:
 
 
 def _drive(config: Config, make_listener: "MakeListener") -> None:
-    """Runs it; if it does not come to its end, says what is saved and how to go on, and leaves."""
     from arena.drive import drive
     from arena.journal import JournalError
 
@@ -63,6 +58,11 @@ def _drive(config: Config, make_listener: "MakeListener") -> None:
         ran = drive(config, make_listener)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
+    report(ran, config)
+
+
+def report(ran: "Ran", config: Config) -> None:
+    """If it did not come to its end, says what is saved and how to go on, and leaves."""
     for warning in ran.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if ran.failure or ran.stopped:
@@ -80,7 +80,7 @@ def _how_to_go_on(config: Config) -> str:
 
 @click.command()
 @click.argument("bots", nargs=2, metavar="BOT BOT")
-@_match_options
+@options_of([option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 def play(bots: tuple[str, str], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
 
@@ -99,7 +99,7 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
     from arena.score import match_text
     from arena.standings import fold
 
-    config = _configured(lambda: from_command_line(bots, (), _given(options)))
+    config = configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
         _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
         assert config.journal is not None
@@ -122,7 +122,7 @@ def _journal_or_temporary(config: Config) -> Iterator[Config]:
 @click.option("--bot", "specs", multiple=True, metavar="'KEY=VALUE …'", help=_BOT_HELP)
 @click.option("--events", is_flag=True, help="Tell how it goes as JSON, an event a line, on stdout; no table.")
 @click.option("--quiet", is_flag=True, help="Say nothing before the table.")
-@_tournament_options
+@options_of((*TOURNAMENT, *BOT))
 def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, **options: str | None) -> None:
     """A tournament. Run the same command again to go on where it stopped.
 
@@ -136,8 +136,8 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
       arena run greedy counting random --rules tactics --rounds 20 --journal cup.jsonl
       arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
     """
-    config = _configured(lambda: _run_config(bots, specs, _given(options)))
-    _drive(config, _listener_maker(events, quiet))
+    config = configured(lambda: _run_config(bots, specs, given(options)))
+    _drive(config, listener_maker(events, quiet))
     if not events:
         assert config.journal is not None
         print_standings([config.journal])
@@ -150,7 +150,7 @@ def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str
     return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
 
 
-def _listener_maker(events: bool, quiet: bool) -> "MakeListener":
+def listener_maker(events: bool, quiet: bool) -> "MakeListener":
     from arena.progress import JsonEvents, LiveLine, PlainLines, Quiet
 
     def make(total: int, done: int) -> "AbstractContextManager[Listener]":
@@ -166,6 +166,15 @@ def _listener_maker(events: bool, quiet: bool) -> "MakeListener":
         return nullcontext(PlainLines(lambda text: click.echo(text, err=True), total, done))
 
     return make
+
+
+def lobby_news(events: bool, quiet: bool) -> "Listener":
+    """For what happens while no tournament runs."""
+    from arena.progress import JsonEvents, PlainLines, Quiet
+
+    if events:
+        return JsonEvents(click.echo)
+    return Quiet() if quiet else PlainLines(lambda text: click.echo(text, err=True))
 
 
 @click.command()
@@ -212,9 +221,9 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
 
     journal.unlink(missing_ok=True)
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal), "seed": "demo"}
-    config = _configured(lambda: from_command_line(list(OWN_BOTS), (), options))
+    config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
-    _drive(config, _listener_maker(events=False, quiet=not sys.stderr.isatty()))
+    _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()))
     print_standings([journal], cross=True)
     click.echo()
 

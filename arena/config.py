@@ -12,9 +12,20 @@ from typing import Any
 
 import attrs
 
-from arena.bots import OWN_BOTS, BotError, BotSpec, Restart, command_of, missing_program, name_from, parse_bot
+from arena.bots import (
+    OWN_BOTS,
+    AnySpec,
+    BotError,
+    BotSpec,
+    RemoteSpec,
+    Restart,
+    command_of,
+    missing_program,
+    name_from,
+    parse_bot,
+)
 from arena.clock import Limits
-from arena.options import BOT, OWN, TOURNAMENT, Option, by_name
+from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
 from arena.schedule import Format, PlannedMatch, schedule
 from engine.ruleset import Begins, RuleSet
 from protocol.messages import is_name
@@ -26,7 +37,7 @@ class ConfigError(Exception):
 
 @attrs.frozen
 class Config:
-    bots: tuple[BotSpec, ...]
+    bots: tuple[AnySpec, ...]
     rules: RuleSet
     form: Format
     cycles: int
@@ -38,6 +49,7 @@ class Config:
     site: str
     concurrency: int
     journal: Path | None
+    first_cycle: int = 1  # its number; a server that plays for ever goes on counting
     kept: bool = True  # the journal stays; false for one that is written to a temporary place
 
     def recorded(self) -> dict[str, Any]:
@@ -54,7 +66,7 @@ class Config:
             "seed": self.seed,
             "max_faults": self.max_faults,
             "bots": [bot.recorded() for bot in self.bots],
-        }
+        } | ({"first_cycle": self.first_cycle} if self.first_cycle > 1 else {})
 
 
 @attrs.frozen
@@ -77,7 +89,7 @@ class Source:
 
 
 def _flag(key: str) -> str:
-    return f"--{key}" if key in by_name(TOURNAMENT, BOT) else "the command line"
+    return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER) else "the command line"
 
 
 def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
@@ -106,8 +118,25 @@ def _spec_keys(text: str, where: str) -> dict[str, Any]:
 
 
 def from_file(path: Path, options: Mapping[str, str]) -> Config:
+    """A tournament file for bots that we start. Raises ConfigError."""
+    found = read_file(path, options)
+    for bot in found.config.bots:
+        if isinstance(bot, RemoteSpec):
+            raise ConfigError(f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve")
+    return found.config
+
+
+@attrs.frozen
+class TournamentFile:
+    config: Config
+    server: Mapping[str, Any]  # what stands under [server], and on the command line
+    limits: Limits  # of bots that the file does not name
+    where: Callable[[str], str]  # the place of a key, or of a bot
+
+
+def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> TournamentFile:
     """A tournament file; options of the command line take precedence over its own. Bots run in the file's folder unless
-    they have a `dir`, which is relative to it, as is `journal`."""
+    they have a `dir`, which is relative to it, as are `journal`, `cert` and `key`."""
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -118,24 +147,38 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: {error}") from None
     lines = _Lines(str(path), text)
-    tables, each_table = document.pop("bot", []), document.pop("each", {})
+    tables = document.pop("bot", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
-    if not isinstance(each_table, dict):
-        raise ConfigError(f"{lines.of('each', 0, None)}: what bots share is written as one [each] table")
+    each_table = _table(document, "each", "what bots share", lines)
+    server_table = _table(document, "server", "what the server does", lines)
     values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT))
     each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT))
-    flags = Source(options, _flag).read(by_name(TOURNAMENT, BOT))
+    server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER))
+    flags = Source(options, _flag).read(by_name(TOURNAMENT, BOT, SERVER))
     values = {"journal": path.with_suffix(".jsonl").name} | values
     values["journal"] = str(path.parent / values["journal"])
-    values |= {key: value for key, value in flags.items() if key in by_name(TOURNAMENT)}
-    over = {key: value for key, value in flags.items() if key in by_name(BOT)}
+    server |= {key: path.parent / server[key] for key in ("cert", "key") if key in server}
+    values |= _only(flags, TOURNAMENT)
+    over = _only(flags, BOT)
     players = []
     for number, table in enumerate(tables):
         own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN))
         players.append(_bot(each | own | over, lines.of("bot", number, None), path.parent))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
-    return _config(values, players, where)
+    config = _config(values, players, where, least)
+    return TournamentFile(config, server | _only(flags, SERVER), _limits(each | over), where)
+
+
+def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key in by_name(options)}
+
+
+def _table(document: dict[str, Any], name: str, what: str, lines: "_Lines") -> dict[str, Any]:
+    table = document.pop(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{lines.of(name, 0, None)}: {what} is written as one [{name}] table")
+    return table
 
 
 def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str], key: str) -> str:
@@ -169,19 +212,24 @@ class _Lines:
         return f"{self._path}:{number}" if number else self._path
 
 
-def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
-    if not keys.get("cmd"):
-        raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it")
-    words = keys["cmd"]
+def _limits(keys: Mapping[str, Any]) -> Limits:
     bank, increment = keys.get("tc", (None, 0))
     no_move_limit = None if "tc" in keys else Limits().move_ms  # with a bank, each answer may take all of it
-    limits = Limits(
+    return Limits(
         move_ms=keys.get("st", no_move_limit),
         bank_ms=bank,
         increment_ms=increment,
         start_ms=keys.get("start", Limits().start_ms),
         margin_ms=keys.get("timemargin", Limits().margin_ms),
     )
+
+
+def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
+    if "token" in keys:
+        return _remote_bot(keys, where)
+    if not keys.get("cmd"):
+        raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it, or a token to connect with")
+    words = keys["cmd"]
     name = keys.get("name", words[0] if words[0] in OWN_BOTS else name_from(list(words)))
     if not is_name(name):
         raise ConfigError(f"{where}: {name!r} is no name; it is 1 to 64 printable characters")
@@ -193,7 +241,7 @@ def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         command=(*command_of(words), *keys.get("args", ())),
         cwd=None if cwd == Path() else cwd,
         env=keys.get("env", ()),
-        limits=limits,
+        limits=_limits(keys),
         restart=keys.get("restart", Restart.NEVER),
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
@@ -203,9 +251,17 @@ def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     return spec
 
 
-def _config(values: Mapping[str, Any], bots: list[BotSpec], where: Callable[[str], str]) -> Config:
+def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
+    if "cmd" in keys:
+        raise ConfigError(f"{where}: a bot has a cmd, which we start, or a token, with which it connects; not both")
+    if "name" not in keys:
+        raise ConfigError(f"{where}: a bot with a token needs a name, too")
+    return RemoteSpec(keys["name"], keys["token"], _limits(keys))
+
+
+def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str], str], least: int = 2) -> Config:
     """`where` tells the place of a key, or of a bot."""
-    if len(bots) < 2:
+    if len(bots) < least:
         raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
     names = [bot.name for bot in bots]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -256,7 +312,8 @@ def recorded_rules_and_schedule(
         form, cycles, rounds = Format(recorded["format"]), int(recorded["cycles"]), int(recorded["rounds"])
         if recorded["mirror"] and (rules.begins is Begins.WINNER or rounds % 2):
             raise ValueError(f"{rounds} rounds of {rules.name} cannot be mirrored")
-        matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules)
+        first_cycle = int(recorded.get("first_cycle", 1))
+        matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules, first_cycle)
         return str(recorded["seed"]), rules, matches, names
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{type(error).__name__} {error}") from None

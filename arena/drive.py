@@ -11,8 +11,8 @@ import trio
 from arena.config import Config, with_seed
 from arena.journal import Journal
 from arena.ledger import Ledger, planned_matches, resume
-from arena.runner import Listener, Tournament, TournamentError, first_of
-from arena.signals import calling_on_signals
+from arena.runner import Listener, Tournament, TournamentError
+from arena.signals import calling_on_signals, first_of
 
 
 @attrs.frozen
@@ -40,7 +40,7 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
         with make_listener(total, before) as listener:
             tournament = Tournament(config, journal, ledger, listener)
             calm_garbage_collector()
-            _raise_descriptor_limit()
+            raise_descriptor_limit()
             try:
                 trio.run(_run, tournament)
             except TournamentError as error:
@@ -50,10 +50,11 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
     return ran
 
 
-def _raise_descriptor_limit() -> None:
+def raise_descriptor_limit() -> int:
     """As far as we may: each bot takes four."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return most
 
 
 def calm_garbage_collector() -> None:

@@ -51,32 +51,65 @@ class Ledger:
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
-    return schedule(len(config.bots), config.form, config.cycles, config.rounds, config.mirrored, config.rules)
+    return schedule(
+        len(config.bots),
+        config.form,
+        config.cycles,
+        config.rounds,
+        config.mirrored,
+        config.rules,
+        config.first_cycle,
+    )
+
+
+@attrs.frozen
+class Past:
+    """What a journal holds."""
+
+    tournaments: int
+    opening: TournamentLine | None  # of the last one
+    ledger: Ledger  # of the last one
+
+
+def read_past(journal: Journal, max_faults: int) -> Past:
+    """Raises JournalError if the file is no journal that can go on."""
+    past = Past(0, None, Ledger(max_faults))
+    for line in journal.recover():
+        match line:
+            case TournamentLine():
+                past = Past(past.tournaments + 1, line, Ledger(max_faults))
+            case RoundLine():
+                past.ledger.add(line)
+            case VoidLine():
+                pass
+    if past.opening is None and past.ledger.finished:
+        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
+    return past
 
 
 def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     """Reads the journal, or begins it. Raises JournalError if it belongs to another tournament."""
-    ledger = Ledger(config.max_faults)
-    opening: TournamentLine | None = None
-    for line in journal.recover():
-        match line:
-            case TournamentLine() if opening is None:
-                opening = line
-            case TournamentLine():
-                raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
-            case RoundLine():
-                ledger.add(line)
-            case VoidLine():
-                pass
-    if opening is None and ledger.finished:
-        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
-    config = with_seed(config, opening.config.get("seed") if opening else None)
-    if opening is None:
-        journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
-    elif different := differences(opening.config, config.recorded()):
+    past = read_past(journal, config.max_faults)
+    if past.tournaments > 1:
+        raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
+    if past.opening is None:
+        config = with_seed(config, None)
+        begin(journal, config)
+    else:
+        config = with_seed(config, past.opening.config.get("seed"))
+        check_same(journal, past.opening, config)
+    return config, past.ledger
+
+
+def begin(journal: Journal, config: Config) -> None:
+    journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
+
+
+def check_same(journal: Journal, opening: TournamentLine, config: Config) -> None:
+    """Raises JournalError if the journal's last tournament is another one."""
+    if different := differences(opening.config, config.recorded()):
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(
             f"{journal.path} is the journal of another tournament:\n{lines}\n"
             "Go on with the old configuration, or begin another journal."
         )
-    return config, ledger

@@ -1,14 +1,16 @@
 """A bot as a stream of messages: bytes, lines, session and a memory of the last exchanges, in one place."""
 
 import contextlib
+import math
 import os
+import socket
 from collections import deque
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 import trio
 
-from protocol.errors import RemoteProtocolError
-from protocol.framing import LineBuffer
+from protocol.errors import Code, RemoteProtocolError
+from protocol.framing import MAX_LINE, LineBuffer
 from protocol.messages import BotMessage, Message, Request, shown
 from protocol.session import Role, Session
 
@@ -32,15 +34,28 @@ NEWLINE: Final = b"\n"
 
 
 class Link:
-    """One connection to one bot. Whoever opened the stream closes it."""
+    """One connection to one bot. Whoever opened the stream closes it.
 
-    def __init__(self, stream: trio.abc.Stream):
+    `may_tear`: the end of the stream in the middle of a line is a lost connection, not the bot's fault.
+    """
+
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        *,
+        line_limit: int = MAX_LINE,
+        most_ignored: float = math.inf,
+        kept_lines: int = _KEPT_LINES,
+        may_tear: bool = False,
+    ):
         self._stream = stream
         self.session = Session(Role.SERVER)
-        self._lines = LineBuffer()
+        self._lines = LineBuffer(line_limit)
         self._waiting: deque[bytes] = deque()  # lines that came together with an earlier one
-        self.transcript: deque[Said] = deque(maxlen=_KEPT_LINES)
+        self.transcript: deque[Said] = deque(maxlen=kept_lines)
         self.ignored = 0  # answers that came too late
+        self._most_ignored = most_ignored
+        self._may_tear = may_tear
 
     async def say(self, message: Message) -> None:
         """Raises LinkClosed if the bot cannot hear, and RemoteProtocolError if it has already answered a request that
@@ -70,7 +85,8 @@ class Link:
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise LinkClosed("the connection was reset") from error
             if not data:
-                self._lines.end()
+                if not self._may_tear:
+                    self._lines.end()
                 raise LinkClosed("the bot closed its end")
             try:
                 self._waiting.extend(self._lines.feed(data))
@@ -87,6 +103,11 @@ class Link:
             if message is not None:
                 return message
             self.ignored += 1
+            if self.ignored > self._most_ignored:
+                raise RemoteProtocolError(
+                    Code.TOO_MANY,
+                    f"more than {self._most_ignored} answers that nobody asked for; answer each request once",
+                )
 
     async def wait_closed(self) -> None:
         """Reads on, whatever comes, until the bot has closed its end."""
@@ -124,7 +145,7 @@ class PipeStream(trio.abc.Stream):
                 left = memoryview(left)[os.write(self._writer, left) :]
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._writer)
-            except BrokenPipeError as error:
+            except OSError as error:
                 raise trio.BrokenResourceError from error
 
     async def wait_send_all_might_not_block(self) -> None:
@@ -139,6 +160,8 @@ class PipeStream(trio.abc.Stream):
                 return os.read(self._reader, max_bytes or _CHUNK)
             except BlockingIOError:
                 continue  # woken for nothing
+            except OSError as error:
+                raise trio.BrokenResourceError from error
 
     def _check_open(self, descriptor: int) -> None:
         if descriptor not in self._open:
@@ -161,3 +184,39 @@ class PipeStream(trio.abc.Stream):
             self._open.remove(descriptor)
             trio.lowlevel.notify_closing(descriptor)
             os.close(descriptor)
+
+
+# A peer that vanished without a word is noticed after about half a minute.
+_KEEPALIVE: Final = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+_UNACKNOWLEDGED_MS: Final = 30_000
+
+
+class Socket(Protocol):
+    def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
+
+
+def tune(connection: Socket) -> None:
+    """Nothing waits to be sent together with something else, and a dead peer is noticed."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEPALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)
+
+
+class TcpStream(PipeStream):
+    """A socket, on the same quick path."""
+
+    def __init__(self, connection: socket.socket):
+        super().__init__(connection.fileno(), connection.fileno())
+        self._socket = connection
+
+    def close_writer(self) -> None:
+        with contextlib.suppress(OSError):  # the other side has gone already
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def _close(self, descriptor: int) -> None:
+        if descriptor in self._open:
+            self._open.remove(descriptor)
+            trio.lowlevel.notify_closing(descriptor)
+            self._socket.close()

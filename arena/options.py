@@ -1,19 +1,25 @@
 """Every option of a tournament: its name, its help, and how its value is read, from TOML or from the command line."""
 
+import contextlib
 import re
 import resource
 import shlex
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from datetime import time as dt_time
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
+from arena.address import AddressError, parse_address
 from arena.bots import Restart
 from arena.clock import ClockError, parse_tc
 from arena.schedule import Format
+from arena.tokens import is_token_hash
 from engine.errors import NotationError
 from engine.ruleset import RuleSet
+from protocol.framing import MAX_LINE
 from protocol.messages import is_name
 
 Reader = Callable[[Any], Any]  # raises ValueError that says what was expected
@@ -55,6 +61,28 @@ def _seconds(value: Any) -> int | None:
     if isinstance(value, bool) or not 0 < seconds < 1e6:
         raise ValueError('a number of seconds, such as 0.5, or "none"')
     return round(seconds * 1000)
+
+
+def _positive_seconds(value: Any) -> float:
+    ms = _seconds(value)
+    if ms is None:
+        raise ValueError("a number of seconds, such as 30")
+    return ms / 1000
+
+
+def _seconds_or_none(value: Any) -> float:
+    return 0.0 if value in (0, "0") and not isinstance(value, bool) else _positive_seconds(value)
+
+
+def _line_length(value: Any) -> int:
+    length = int(_number(1)(value))
+    if not 512 <= length <= MAX_LINE:
+        raise ValueError(f"a number of bytes from 512 to {MAX_LINE}")
+    return length
+
+
+def _path(value: Any) -> Path:
+    return Path(_text(value))
 
 
 def _yes_or_no(value: Any) -> bool:
@@ -136,8 +164,35 @@ def _size(value: Any) -> int:
     return size
 
 
-def _folder(value: Any) -> Path:
-    return Path(_text(value))
+def _clock_time(value: Any) -> str | datetime:
+    """all, key, or a moment; a time of day is the next one."""
+    if value in ("all", "key"):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.astimezone()
+    now = datetime.now().astimezone()
+    with contextlib.suppress(TypeError, ValueError):
+        if isinstance(value, str) and "T" not in value and "-" not in value:
+            value = dt_time.fromisoformat(value)
+        if isinstance(value, dt_time):
+            at = datetime.combine(now.date(), value).astimezone()
+            return at if at >= now else at + timedelta(days=1)
+        return datetime.fromisoformat(value).astimezone()
+    raise ValueError("all, key, or a time such as 20:30 or 2027-01-31T20:30")
+
+
+def _address(value: Any) -> str:
+    try:
+        parse_address(_text(value))
+    except AddressError as error:
+        raise ValueError(f"an address such as 127.0.0.1:4000 ({error})") from None
+    return str(value)
+
+
+def _token_hash(value: Any) -> str:
+    if not is_token_hash(value):
+        raise ValueError("the hash of a token, which `arena token NAME` makes; the token itself is for the author only")
+    return str(value)
 
 
 # Of the tournament as a whole.
@@ -168,7 +223,7 @@ BOT: Final = (
     Option("start", _seconds, "Seconds to start and say hello.  [10]", "SECONDS"),
     Option("timemargin", _number(0), "Milliseconds that an answer may be late.  [50]", "MS"),
     Option("restart", _one_of(Restart), "When a bot is started anew: never, match or round.  [never]", "WHEN"),
-    Option("dir", _folder, "The folder a bot runs in.", "DIR"),
+    Option("dir", _path, "The folder a bot runs in.", "DIR"),
     Option("env", _environment, "Added to a bot's environment.", "NAME=VALUE"),
     Option("memory", _size, "Memory that each process of a bot may use, such as 512M or 2G.", "SIZE"),
     Option("cpu", _number(1), "Seconds of processor time that each process of a bot may use.", "SECONDS"),
@@ -178,6 +233,31 @@ OWN: Final = (
     Option("cmd", _words, "The command, or the name of a bot that comes along."),
     Option("args", _words, "More words for the command."),
     Option("name", _name, "The name it plays under."),
+    Option("token", _token_hash, "The hash of a token: the bot connects from outside (arena serve)."),
+)
+# Of the server; in a file they stand under [server].
+SERVER: Final = (
+    Option("listen", _address, "Where to listen, such as 0.0.0.0:4000; port 0 is any that is free.", "HOST:PORT"),
+    Option("open", _yes_or_no, "Let in anyone under a name that is free.  [false]", "true|false"),
+    Option(
+        "forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", "true|false"
+    ),
+    Option("begin", _clock_time, "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]", "WHEN"),
+    Option("grace", _positive_seconds, "Seconds that a bot may be away before it forfeits.  [60]", "SECONDS"),
+    Option("drain", _positive_seconds, "Seconds for running matches to end after the first signal.  [60]", "SECONDS"),
+    Option("cert", _path, "The server's certificate chain: TLS. With --key.", "FILE"),
+    Option("key", _path, "The key of the certificate.", "FILE"),
+    Option("watch-delay", _seconds_or_none, "Seconds that watchers are behind.  [0]", "SECONDS"),
+    Option("show-hands", _yes_or_no, "Show hands to watchers while a round is played.  [false]", "true|false"),
+    Option("watchers", _number(0), "Watchers at once.  [100]", "N"),
+    Option("connections", _number(1), "Connections in all.  [2000]", "N"),
+    Option("per-address", _number(1), "Connections from one address.  [250]", "N"),
+    Option("per-second", _number(1), "Connections accepted in a second.  [200]", "N"),
+    Option("hello", _positive_seconds, "Seconds to say hello.  [10]", "SECONDS"),
+    Option("line", _line_length, "Bytes that a line of a bot may have.  [65536]", "BYTES"),
+    Option("unread", _size, "Bytes on their way to a bot that does not read them.  [256K]", "SIZE"),
+    Option("late-answers", _number(0), "Answers of one connection that nobody asked for.  [1000]", "N"),
+    Option("wrong-tokens", _number(1), "Wrong tokens from one address in a minute.  [10]", "N"),
 )
 
 

@@ -38,10 +38,21 @@ def ending_text(line: RoundLine) -> str:
     return f"{line.bots[line.fault.seat]} {reason}" if line.fault else reason
 
 
-class PlainLines:
+class Quiet:
+    """Says nothing; the others say what they know better."""
+
+    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None: ...
+    def finished(self, line: RoundLine) -> None: ...
+    def void(self, line: VoidLine) -> None: ...
+    def withdrawn(self, name: str, faults: int) -> None: ...
+    def news(self, kind: str, text: str, **facts: Any) -> None: ...
+    def ended(self, finished: int, total: int) -> None: ...
+
+
+class PlainLines(Quiet):
     """A line for each round, in the words that chess tools use."""
 
-    def __init__(self, say: Say, total: int, done: int, starts: bool = True):
+    def __init__(self, say: Say, total: int = 0, done: int = 0, starts: bool = True):
         self._say, self._total, self._starts = say, total, starts
         self._numbers: dict[str, int] = {}
         self._next = done + 1
@@ -70,16 +81,17 @@ class PlainLines:
     def withdrawn(self, name: str, faults: int) -> None:
         self._say(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
 
-    def ended(self, finished: int, total: int) -> None:
-        pass
+    def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
+        self._say(text)
 
 
-class JsonEvents:
+class JsonEvents(Quiet):
     """A JSON object a line, for programs."""
 
-    def __init__(self, say: Say, total: int, done: int):
+    def __init__(self, say: Say, total: int | None = None, done: int = 0):
         self._say = say
-        self._event("tournament", rounds=total, finished=done)
+        if total is not None:
+            self._event("tournament", rounds=total, finished=done)
 
     def _event(self, kind: str, **facts: Any) -> None:
         self._say(json.dumps({"event": kind, **facts}))
@@ -100,11 +112,14 @@ class JsonEvents:
     def withdrawn(self, name: str, faults: int) -> None:
         self._event("withdrawn", bot=name, faults=faults)
 
+    def news(self, kind: str, text: str, **facts: Any) -> None:
+        self._event(kind, text=text, **facts)
+
     def ended(self, finished: int, total: int) -> None:
         self._event("ended", finished=finished, rounds=total)
 
 
-class LiveLine:
+class LiveLine(Quiet):
     """One line that is drawn anew: rounds done, rate, time left, who leads. Faults are told above it."""
 
     def __init__(self, total: int, done: int):
@@ -129,9 +144,6 @@ class LiveLine:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None:
-        pass
-
     def finished(self, line: RoundLine) -> None:
         self._count += 1
         for name, points in zip(line.bots, line.result.points, strict=True):
@@ -150,27 +162,8 @@ class LiveLine:
     def withdrawn(self, name: str, faults: int) -> None:
         self._tell(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
 
+    def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
+        self._tell(text)
+
     def _tell(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)
-
-    def ended(self, finished: int, total: int) -> None:
-        pass
-
-
-class Quiet:
-    """Says nothing."""
-
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None:
-        pass
-
-    def finished(self, line: RoundLine) -> None:
-        pass
-
-    def void(self, line: VoidLine) -> None:
-        pass
-
-    def withdrawn(self, name: str, faults: int) -> None:
-        pass
-
-    def ended(self, finished: int, total: int) -> None:
-        pass

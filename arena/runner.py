@@ -15,7 +15,7 @@ again, and if that does not help the tournament stops with everything finished k
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import attrs
 import trio
@@ -35,12 +35,13 @@ from arena.journal import (
     round_line,
 )
 from arena.ledger import Ledger, planned_matches
-from arena.match import Match, PlayedRound, utc_now
+from arena.match import Match, PlayedRound, Players, utc_now
 from arena.matchmaker import Matchmaker
 from arena.player import Player
 from arena.referee import Referee
 from arena.schedule import PlannedMatch, PlannedRound, deal_for
 from arena.seats import Nobody, Outside, Seats, StderrKeeper
+from arena.signals import first_of
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
 from engine.scoring import Ending, next_first
@@ -77,14 +78,10 @@ class Listener(Protocol):
     def finished(self, line: RoundLine) -> None: ...
     def void(self, line: VoidLine) -> None: ...
     def withdrawn(self, name: str, faults: int) -> None: ...
+    def news(self, kind: str, text: str, **facts: Any) -> None:
+        """Anything else: who comes and goes at a server."""
+
     def ended(self, finished: int, total: int) -> None: ...
-
-
-def first_of(error: BaseException) -> BaseException:
-    """What is inside a group of exceptions."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 class Tournament:
@@ -182,20 +179,22 @@ class Tournament:
         seats = Seats(self._config.bots, self._outside, processes, self._config.concurrency, self._stderr)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
-                matches.start_soon(self._seat_and_play, match, seats, sender)
+                one, two = match.bots
+                players = seats.take(one), seats.take(two)  # at once: whoever is free now may not be so later
+                matches.start_soon(self._play_and_return, match, players, seats, sender)
         await seats.clear()
 
-    async def _seat_and_play(self, match: PlannedMatch, seats: Seats, sender: trio.MemorySendChannel[_Told]) -> None:
-        one, two = match.bots
-        players = seats.take(one), seats.take(two)
+    async def _play_and_return(
+        self, match: PlannedMatch, players: Players, seats: Seats, sender: trio.MemorySendChannel[_Told]
+    ) -> None:
         try:
             await self._play_match(match, players, sender)
         except TournamentError as failure:
             self._failure = failure  # raised once everything that is finished is written
             self._playing.cancel()
             return
-        await seats.give_back(one, players[0])
-        await seats.give_back(two, players[1])
+        for number, player in zip(match.bots, players, strict=True):
+            await seats.give_back(number, player)
         self._matchmaker.over(match)
 
     def _beside(self, what: str) -> Path | None:

@@ -43,11 +43,13 @@ class PlannedMatch:
 
 
 def schedule(
-    bots: int, form: Format, cycles: int, rounds: int, mirrored: bool, rules: RuleSet
+    bots: int, form: Format, cycles: int, rounds: int, mirrored: bool, rules: RuleSet, first_cycle: int = 1
 ) -> tuple[PlannedMatch, ...]:
     """Every match, in the order in which they begin. `rounds` is even if they are mirrored."""
     return tuple(
-        _match(cycle, pair, rounds, mirrored, rules) for cycle in range(1, cycles + 1) for pair in _pairings(bots, form)
+        _match(cycle, pair, rounds, mirrored, rules)
+        for cycle in range(first_cycle, first_cycle + cycles)
+        for pair in _pairings(bots, form)
     )
 
 

@@ -24,3 +24,10 @@ async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
         await nursery.start(listen)
         yield
         nursery.cancel_scope.cancel()
+
+
+def first_of(error: BaseException) -> BaseException:
+    """What is inside a group of exceptions."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
@@ -27,6 +28,12 @@ _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 _STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
 _STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
 _STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
+
+
+def pass_on_stderr(data: bytes) -> None:
+    """What a bot writes there goes to our own."""
+    sys.stderr.buffer.write(data)
+    sys.stderr.flush()
 
 
 def exit_words(status: int) -> str:

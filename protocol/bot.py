@@ -7,7 +7,8 @@
 
     run(choose, name="first")
 
-Over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`.
+Over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`; a connection that is lost is
+made again.
 
 While the bot runs, stdout belongs to the wire: what you print goes to stderr, and so does what a library or a child
 process prints.
@@ -15,16 +16,22 @@ process prints.
 
 import contextlib
 import io
+import ipaddress
 import os
+import random
 import socket
+import ssl
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+import msgspec
+
 from protocol.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from protocol.fairness import hash_of
+from protocol.fairness import DealCheck
 from protocol.framing import LineBuffer
 from protocol.messages import (
     PROTOCOL,
@@ -39,6 +46,7 @@ from protocol.messages import (
     RoundEnd,
     RoundStart,
     ServerHello,
+    Welcome,
     is_name,
 )
 from protocol.session import Role, Session
@@ -46,6 +54,9 @@ from protocol.session import Role, Session
 __all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
 
 _CHUNK = 64 * 1024  # read at once: as much as a line may have
+# Seconds between two attempts to connect, doubled each time.
+FIRST_WAIT = 0.2
+LONGEST_WAIT = 10.0
 # A move, or a move and a note for the log.
 Choose = Callable[[Request], str | tuple[str, str]]
 
@@ -76,8 +87,15 @@ class Bot:
             MatchEnd: on_match_end,
         }
         self._session = Session(Role.BOT)
-        self._deal_hashes: dict[int, str] = {}  # by round of the match, until the deal is revealed
-        self.left: str | None = None  # the reason, once the server has said bye
+        self.deals = DealCheck()
+        self.welcomed = False  # by the connection that is open
+        self.left: Bye | None = None  # once the server has said so
+
+    def connected_again(self) -> None:
+        """The next line is the first of a new connection, which takes the place of the one before."""
+        self._session = Session(Role.BOT)
+        self.welcomed = False
+        self.left = None
 
     def answer(self, line: bytes) -> bytes | None:
         """What to say to the server's line, if anything."""
@@ -90,11 +108,15 @@ class Bot:
             case Error():
                 _tell(f"the server says: {message.message} ({message.code})")
             case Bye():
-                self.left = message.reason
+                self.left = message
+            case Welcome():
+                self.welcomed = True
+                self._hello = msgspec.structs.replace(self._hello, session=message.session)
             case None:
                 pass
             case _:
-                self._check_deals(message)
+                if complaint := self.deals.hear(message):
+                    _tell(complaint)
                 self._hooks.get(type(message), _nothing)(message)
         return None
 
@@ -110,18 +132,6 @@ class Bot:
             f"choose() returned {chosen!r}; it must return a move such as {example!r}, or a move and a note"
         )
 
-    def _check_deals(self, message: Message) -> None:
-        match message:
-            case MatchStart():
-                self._deal_hashes.clear()
-            case RoundStart():
-                self._deal_hashes[message.round] = message.deal_hash
-            case RoundEnd():
-                for deal in message.deals:
-                    promised = self._deal_hashes.pop(deal.round, None)
-                    if promised is not None and promised != hash_of(deal):
-                        _tell(f"the deal of round {deal.round} is NOT the one that was promised by its hash")
-
 
 def run(
     choose: Choose,
@@ -131,6 +141,8 @@ def run(
     author: str | None = None,
     connect: str | None = None,
     token: str | None = None,
+    tls: bool | str = False,
+    retry: float = 300,
     legal: bool = True,
     on_match_start: Callable[[MatchStart], None] = _nothing,
     on_round_start: Callable[[RoundStart], None] = _nothing,
@@ -142,6 +154,10 @@ def run(
     `name` is the program's own name if left out. With `legal=False` requests come without their list of legal moves,
     which saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
     on stderr and ends the program with status 1.
+
+    With `connect` the bot comes back when the connection is lost, for as long as the server has a place for it, and
+    gives up after `retry` seconds without one. `tls=True` trusts what this machine trusts, `tls="ca.pem"` the
+    certificates in that file.
     """
     name = name or Path(sys.argv[0]).stem or "bot"
     if not is_name(name):
@@ -158,19 +174,52 @@ def run(
         on_match_end=on_match_end,
     )
     try:
-        with _connected(connect) if connect else _standard_streams() as (lines, out):
-            for line in lines:
-                if answer := _answer(bot, line):
-                    out.write(answer)
-                    out.flush()
-                if bot.left is not None:
-                    return
+        if connect:
+            _stay_connected(bot, connect, token, tls, retry)
+        else:
+            with _standard_streams() as (lines, out):
+                _converse(bot, lines, out)
     except (BrokenPipeError, ConnectionResetError):
         _leave("the server closed the connection")
     except (RemoteProtocolError, OSError) as error:
         _leave(str(error))
     except LocalProtocolError as error:
         _leave(f"this bot said what it may not: {error}")
+
+
+def _converse(bot: Bot, lines: Iterator[bytes], out: BinaryIO) -> None:
+    """Until the server says bye or there is nothing more to read."""
+    for line in lines:
+        if answer := _answer(bot, line):
+            out.write(answer)
+            out.flush()
+        if bot.left is not None:
+            return
+
+
+def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, retry: float) -> None:
+    wait = FIRST_WAIT
+    until = time.monotonic() + retry
+    while True:
+        problem = "the server closed the connection"
+        try:
+            with _connected(address, tls, warn=token is not None) as (lines, out):
+                _converse(bot, lines, out)
+        except _CannotConnect as error:
+            problem = str(error)
+        except (RemoteProtocolError, OSError) as error:
+            problem = f"the connection was lost: {error}"
+        if bot.left is not None and not bot.left.again:
+            _tell(f"the server says bye: {bot.left.reason}; {bot.deals.summary()}")
+            return
+        if bot.welcomed:
+            wait, until = FIRST_WAIT, time.monotonic() + retry
+        if time.monotonic() + wait > until:
+            _leave(f"{problem}; gave up after {retry:g} seconds")
+        _tell(f"{bot.left.reason if bot.left else problem}; connecting again")
+        time.sleep(wait * random.uniform(0.5, 1))
+        wait = min(2 * wait, LONGEST_WAIT)
+        bot.connected_again()
 
 
 def _answer(bot: Bot, line: bytes) -> bytes | None:
@@ -221,15 +270,26 @@ def _lines(stream: io.BufferedReader) -> Iterator[bytes]:
     buffer.end()
 
 
+class _CannotConnect(Exception):
+    """Nobody listens there, at least not now."""
+
+
 @contextlib.contextmanager
-def _connected(address: str) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
+def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         raise OSError(f"{address!r} is no address; it looks like localhost:4000")
     try:
         connection = socket.create_connection((host.strip("[]"), int(port)))
-    except (OSError, ValueError) as error:  # ValueError: no name of a host can look like that
+    except ValueError as error:  # no name of a host can look like that
         raise OSError(f"cannot connect to {address}: {error}") from None
+    except OSError as error:
+        raise _CannotConnect(f"cannot connect to {address}: {error}") from None
+    if warn and not tls and not ipaddress.ip_address(connection.getpeername()[0]).is_loopback:
+        _tell("Warning: the token crosses the network in the clear; with tls=True it does not")
+    if tls:
+        context = ssl.create_default_context(cafile=tls if isinstance(tls, str) else None)
+        connection = context.wrap_socket(connection, server_hostname=host.strip("[]"))
     with connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with connection.makefile("rb") as lines, connection.makefile("wb") as out:

@@ -15,6 +15,7 @@ class Code(enum.StrEnum):
     UNKNOWN_ID = "unknown-id"
     SECOND_ANSWER = "second-answer"
     WRONG_PROTOCOL = "wrong-protocol"
+    TOO_MANY = "too-many"
 
 
 class ProtocolError(Exception):

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 
-from protocol.messages import RevealedDeal
+from protocol.messages import MatchStart, Message, RevealedDeal, RoundEnd, RoundStart
 
 
 def deal_hash(deck: Iterable[str], tactics: Iterable[str], salt: str) -> str:
@@ -14,3 +14,44 @@ def deal_hash(deck: Iterable[str], tactics: Iterable[str], salt: str) -> str:
 
 def hash_of(deal: RevealedDeal) -> str:
     return deal_hash(deal.deck, deal.tactics, deal.salt)
+
+
+class DealCheck:
+    """Hears what a bot hears, and keeps the server to its promises."""
+
+    def __init__(self) -> None:
+        self._match: str | None = None
+        self._promised: dict[int, str] = {}  # by round of the match, until the deal is revealed
+        self.kept = 0
+        self.broken = 0
+
+    def hear(self, message: Message) -> str | None:
+        """What is wrong, if something is."""
+        match message:
+            case MatchStart() if message.match != self._match:  # else it is told again, after a lost connection
+                self._match = message.match
+                self._promised.clear()
+            case RoundStart():
+                before = self._promised.setdefault(message.round, message.deal_hash)
+                if before != message.deal_hash:
+                    self.broken += 1
+                    return f"the hash of round {message.round} is NOT the one that was told first"
+            case RoundEnd():
+                wrong = [str(deal.round) for deal in message.deals if not self._keeps(deal)]
+                if wrong:
+                    return f"the deal of round {', '.join(wrong)} is NOT the one that was promised by its hash"
+            case _:
+                pass
+        return None
+
+    def _keeps(self, deal: RevealedDeal) -> bool:
+        promised = self._promised.pop(deal.round, None)
+        kept = promised is None or promised == hash_of(deal)
+        self.kept += kept and promised is not None
+        self.broken += not kept
+        return kept
+
+    def summary(self) -> str:
+        if self.broken:
+            return f"{self.broken} deals were NOT as promised, {self.kept} were"
+        return f"all {self.kept} deals that were revealed are as promised by their hashes"

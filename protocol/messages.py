@@ -52,8 +52,9 @@ class ServerHello(_Message, frozen=True, tag="hello"):
     server: str
 
 
-class Welcome(_Message, frozen=True, tag="welcome"):
+class Welcome(_Message, frozen=True, tag="welcome", omit_defaults=True):
     name: Name
+    session: str | None = None  # of this connection; whoever lost it says so when it comes back
 
 
 class MatchClock(Struct, frozen=True):
@@ -161,8 +162,9 @@ class Error(_Message, frozen=True, tag="error"):
     fatal: bool
 
 
-class Bye(_Message, frozen=True, tag="bye"):
+class Bye(_Message, frozen=True, tag="bye", omit_defaults=True):
     reason: str
+    again: bool = False  # a bot that connected may connect again: its place is kept
 
 
 # From the bot to the server
@@ -175,6 +177,7 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     author: str | None = None
     token: str | None = None
     legal: bool = True
+    session: str | None = None  # of the connection that this one takes the place of
 
 
 class Action(_Message, frozen=True, tag="action", omit_defaults=True):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots import Restart
+from arena.bots import BotSpec, Restart
 from arena.clock import ClockError, Limits, RoundClock, parse_tc
 from arena.config import Config, ConfigError, differences, from_command_line, from_file, with_seed
 from arena.schedule import Format
@@ -60,6 +60,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     assert (config.cycles, config.rounds, config.seed, config.max_faults) == (2, 20, "7", 3)
     assert config.journal == tmp_path / "cup.jsonl"
     greedy, mine = config.bots
+    assert isinstance(mine, BotSpec)
     assert (greedy.name, greedy.restart, greedy.limits.bank_ms) == ("greedy", Restart.MATCH, 10_000)
     assert greedy.limits.move_ms is None
     assert (mine.name, mine.command) == ("mine", ("./mybot", "--fast", "--depth", "3"))
@@ -181,7 +182,9 @@ def test_a_command_with_an_equals_sign_is_taken_as_it_is(tmp_path: Path, monkeyp
     (tmp_path / "y=z").write_text("#!/bin/sh\n")
     (tmp_path / "y=z").chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    assert from_command_line(["x=./y=z", "random"], [], {}).bots[0].command == ("./y=z",)
+    bot = from_command_line(["x=./y=z", "random"], [], {}).bots[0]
+    assert isinstance(bot, BotSpec)
+    assert bot.command == ("./y=z",)
 
 
 @pytest.mark.parametrize(("text", "parsed"), [("10+0.1", (10_000, 100)), ("0.5", (500, 0)), ("60+1", (60_000, 1000))])

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import trio
 
+from arena.bots import BotSpec
 from arena.config import Config, from_command_line
 from arena.drive import drive
 from arena.journal import Journal, JournalError, JournalLine, RoundLine, VoidLine, read
@@ -507,7 +508,7 @@ async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault(d
     watch = DelayedWatch(delay)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots)
+        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots if isinstance(spec, BotSpec))
         match = Match(planned_matches(config)[0], config.rules, "7", (one, two), watch, lambda *_: None)
         results = []
         for _ in range(4 if excused else 1):

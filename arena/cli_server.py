@@ -1,0 +1,128 @@
+"""Commands for playing over the network: parse, call, print."""
+
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from arena.address import AddressError
+from arena.cli_table import print_standings
+from arena.cli_tournament import configured, given, listener_maker, lobby_news, options_of, report
+from arena.config import ConfigError
+from arena.options import BOT, SERVER, TOURNAMENT
+from arena.signals import INTERRUPTED
+
+
+@click.command()
+@click.argument("file", metavar="cup.toml", type=click.Path(path_type=Path))
+@click.option("--events", is_flag=True, help="Tell how it goes as JSON, an event a line, on stdout; no table.")
+@click.option("--quiet", is_flag=True, help="Say nothing before the table.")
+@options_of((*SERVER, *TOURNAMENT, *BOT))
+def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
+    """A tournament among bots that connect over TCP, mixed with local ones as the file says.
+
+    A bot with a `token` in the file connects from outside (`arena token NAME` makes one); a bot with a `cmd` is started
+    here. The first Ctrl-C or SIGTERM lets running matches end, a second one stops at once; run the same command again
+    to go on.
+
+    \b
+    Examples:
+      arena serve cup.toml --listen 127.0.0.1:4000
+      arena serve cup.toml --listen 0.0.0.0:4000 --cert chain.pem --key key.pem --begin 20:30
+      arena serve cup.toml --listen 127.0.0.1:4000 --open --forever
+    """
+    from arena.journal import JournalError
+    from arena.serve import serve as run_server
+    from arena.server_config import read_server_file
+
+    config, server = configured(lambda: read_server_file(file, given(options)))
+    try:
+        ran = run_server(config, server, listener_maker(events, quiet), lobby_news(events, quiet))
+    except (JournalError, AddressError, ConfigError) as error:
+        raise click.ClickException(str(error)) from None
+    report(ran, config)
+    if not events:
+        assert config.journal is not None
+        print_standings([config.journal])
+        click.echo(f"\nEverything is in {config.journal}.")
+
+
+@click.command()
+@click.argument("name")
+def token(name: str) -> None:
+    """A token for a bot that connects from outside.
+
+    Prints the token, which is for the bot's author alone, and the lines for the tournament file, which hold only a hash
+    of it. Nothing is kept: a token that is lost is made anew.
+
+    \b
+    Example:
+      arena token mybot
+    """
+    from arena.tokens import new_token, token_hash
+    from protocol.messages import is_name
+
+    if not is_name(name):
+        raise click.UsageError(f"{name!r} is no name; it is 1 to 64 printable characters")
+    secret = new_token()
+    click.echo(f"The token, for the author of {name} alone:\n\n{secret}\n")
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    click.echo(f'The lines for the tournament file:\n\n[[bot]]\nname = "{quoted}"\ntoken = "{token_hash(secret)}"')
+
+
+@click.command()
+@click.argument("address", metavar="HOST:PORT")
+@click.argument("command", nargs=-1, required=True, metavar="-- BOT…")
+@click.option("--token", envvar="ARENA_TOKEN", help="The bot's token; also taken from ARENA_TOKEN.", metavar="TOKEN")
+@click.option("--token-file", type=click.File(), help="A file that holds the token.", metavar="FILE")
+@click.option("--name", help="The name to play under, where the server is open.  [the bot's own]", metavar="NAME")
+@click.option("--connections", default=1, show_default=True, help="How many matches to play at once.", metavar="N")
+@click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
+@click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
+@click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up.")
+def connect(
+    address: str,
+    command: tuple[str, ...],
+    token: str | None,
+    token_file: TextIO | None,
+    name: str | None,
+    connections: int,
+    tls: bool,
+    ca: Path | None,
+    retry: float,
+) -> None:
+    """Plays at a server with a bot that speaks on stdin and stdout.
+
+    The bot is started once for each connection. When a connection is lost the bot is started anew and comes back, also
+    in the middle of a round. The hashes of all deals are checked.
+
+    BOT is a command, or the name of a bot that comes along. A token on the command line can be seen by others who use
+    this machine; ARENA_TOKEN and --token-file cannot.
+
+    \b
+    Examples:
+      arena connect 127.0.0.1:4000 --token-file mybot.token -- ./mybot --fast
+      arena connect arena.example.org:4000 --tls --token-file mybot.token -- python3 mybot.py
+      arena connect 127.0.0.1:4000 --name anna -- greedy
+    """
+    from arena.bots import BotSpec, command_of, missing_program
+    from arena.connect import ConnectError, Server, connect_all
+    from protocol.messages import is_name
+
+    spec = BotSpec(command[0], command_of(command))
+    if problem := missing_program(spec):
+        raise click.UsageError(problem)
+    if ca is not None and not tls:
+        raise click.UsageError("--ca says whom to trust with TLS: add --tls")
+    if name is not None and not is_name(name):
+        raise click.UsageError(f"{name!r} is no name; it is 1 to 64 printable characters")
+    if token_file is not None:
+        token = token_file.read().strip()
+    server = Server(address, token, name, tls, ca, retry)
+    try:
+        finished = connect_all(server, spec, connections, lambda text: click.echo(text, err=True))
+    except (ConnectError, AddressError) as error:
+        raise click.ClickException(str(error)) from None
+    if not finished:
+        sys.exit(INTERRUPTED)

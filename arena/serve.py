@@ -1,0 +1,317 @@
+"""The server: a lobby in front of a tournament, or of one cycle after the other.
+
+Theory of operation. The door lets bots in for as long as the server runs. `_gather` waits until a tournament can begin,
+`_begin` says who takes part in it and writes that to the journal, and then it runs like any other (runner.py), with
+the lobby as the source of its players. With `forever` this is done again and again: every cycle is a tournament of its
+own in the same journal, among those who are there when it begins.
+
+The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
+"""
+
+import os
+import ssl
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import attrs
+import trio
+
+from arena.address import address_of, open_listener
+from arena.bots import AnySpec, RemoteSpec
+from arena.clock import Limits
+from arena.config import Config, ConfigError, with_seed
+from arena.door import Door
+from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
+from arena.journal import Journal, JournalError, TournamentLine
+from arena.ledger import Ledger, Past, begin, check_same, planned_matches, read_past
+from arena.lobby import Lobby
+from arena.registry import Registry
+from arena.runner import Listener, Tournament, TournamentError
+from arena.server_config import ServerConfig
+from arena.signals import calling_on_signals, first_of
+
+_NAMED_AT_MOST: Final = 8  # bots in a line about the lobby
+
+
+def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lobby_news: Listener) -> Ran:
+    """Raises JournalError, ConfigError or AddressError if it cannot begin."""
+    assert config.journal is not None
+    with Journal(config.journal) as journal:
+        running = Server(config, server, journal, make_listener, lobby_news)
+        calm_garbage_collector()
+        running.warn_of_few_descriptors(raise_descriptor_limit())
+        failure = None
+        try:
+            trio.run(running.run)
+        except ExceptionGroup as group:
+            known, ours = group.split((TournamentError, JournalError))
+            if ours is not None or known is None:
+                raise
+            failure = str(first_of(known))
+        return Ran(running.total, running.finished, running.stopping > 0, failure, running.warnings)
+
+
+class Server:
+    def __init__(
+        self,
+        config: Config,
+        server: ServerConfig,
+        journal: Journal,
+        make_listener: MakeListener,
+        lobby_news: Listener,
+    ):
+        self._server = server
+        self._journal = journal
+        self._make_listener = make_listener
+        self._lobby_news = lobby_news
+        self._listener: Listener | None = None  # while a tournament runs
+        self._past = read_past(journal, config.max_faults)
+        self._config = with_seed(config, self._past.opening.config.get("seed") if self._past.opening else None)
+        self._tls = tls_context(server)
+        self._registry = Registry(config.bots, open_door=server.open_door)
+        self._lobby = Lobby(server.grace, self._changed)
+        self._here: dict[str, int] = {}  # as was told: connections by name
+        self._change = trio.Event()
+        self._quiet_until, self._untold = 0.0, 0  # of refused visitors
+        self._key_pressed = False
+        self._tournament: Tournament | None = None
+        self._waiting = trio.CancelScope()  # before a tournament
+        self.stopping = 0  # signals
+        self.total = self.finished = 0
+        self.warnings: list[str] = []
+
+    def warn_of_few_descriptors(self, limit: int) -> None:
+        if self._server.door.connections + 100 > limit:
+            self._news.news(
+                "warning",
+                f"Warning: this machine allows {limit} open files, which is too few for "
+                f"{self._server.door.connections} connections (ulimit -n)",
+            )
+
+    @property
+    def _news(self) -> Listener:
+        return self._listener or self._lobby_news
+
+    async def run(self) -> None:
+        listener = await open_listener(self._server.listen)
+        door = Door(listener, self._registry, self._lobby, self._server.door, self._tls, self._refused)
+        self._say_where(address_of(listener))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(door.run)
+            async with calling_on_signals(lambda: self._signalled(nursery)):
+                await self._tournaments()
+            again = self.stopping > 0
+            reason = "the server stops; it may be back" if again else "the tournament is over"
+            self._lobby.send_all_away(reason, again=again)
+            door.close()
+
+    def _say_where(self, address: str) -> None:
+        self._news.news("listening", f"Listening at {address}", address=address, tls=self._tls is not None)
+        host = address.rpartition(":")[0]
+        if self._tls is None and not host.startswith(("127.", "[::1]")):
+            self._news.news(
+                "warning", "Warning: tokens cross the network in the clear; with --cert and --key they do not"
+            )
+
+    async def _tournaments(self) -> None:
+        with self._waiting:
+            nothing_left = False
+            while not self.stopping and not nothing_left:
+                config, ledger = await self._next()
+                await self._play(config, ledger)
+                nothing_left = not self._server.forever
+
+    async def _next(self) -> tuple[Config, Ledger]:
+        """The tournament that the journal was left with, or another one once enough bots are there."""
+        past, self._past = self._past, Past(self._past.tournaments, None, Ledger(self._config.max_faults))
+        if past.opening is not None:
+            config = self._resumed(past.opening)
+            if not self._server.forever or not _is_finished(config, past.ledger):
+                await self._gather(config.bots)
+                return config, past.ledger
+        await self._gather(self._config.bots)
+        number = past.tournaments + 1 if self._server.forever else 1
+        self._past = attrs.evolve(self._past, tournaments=past.tournaments + 1)
+        config = attrs.evolve(self._config, bots=self._roster(), first_cycle=number)
+        if self._server.forever:
+            config = attrs.evolve(config, cycles=1)
+        begin(self._journal, config)
+        return config, Ledger(config.max_faults)
+
+    def _resumed(self, opening: TournamentLine) -> Config:
+        """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
+        bots = list(self._config.bots)
+        if self._server.open_door or self._server.forever:
+            bots = self._recorded_bots(opening)
+        cycles = 1 if self._server.forever else self._config.cycles
+        number = int(opening.config.get("first_cycle", 1))
+        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=number, cycles=cycles)
+        check_same(self._journal, opening, config)
+        return config
+
+    def _recorded_bots(self, opening: TournamentLine) -> list[AnySpec]:
+        named = {bot.name: bot for bot in self._config.bots}
+        found: list[AnySpec] = []
+        for recorded in opening.config.get("bots", ()):
+            name = recorded.get("name")
+            if name in named:
+                found.append(named[name])
+            elif recorded.get("remote"):
+                found.append(RemoteSpec(name, None, Limits(**recorded["clock"])))
+        return found
+
+    def _roster(self) -> tuple[AnySpec, ...]:
+        """Who takes part: with `forever` those who are there; else everybody whom the file names, too."""
+        named = [
+            bot
+            for bot in self._config.bots
+            if not (self._server.forever and isinstance(bot, RemoteSpec)) or self._lobby.is_here(bot.name)
+        ]
+        entered = [RemoteSpec(name, None, self._server.bot_limits) for name in self._registry.entered()]
+        return (*named, *entered)
+
+    # The lobby
+
+    async def _gather(self, bots: Sequence[AnySpec]) -> None:
+        """Returns when it is time to begin."""
+        self._key_pressed = False
+        async with trio.open_nursery() as nursery:
+            if sys.stdin is not None and sys.stdin.isatty():
+                nursery.start_soon(self._wait_for_key)
+            self._say_who_is_missing(bots)
+            due = _seconds_until(self._server.begin)
+            with trio.move_on_after(due) as clock:
+                while not self._may_begin(bots):
+                    self._change = trio.Event()
+                    await self._change.wait()
+            if clock.cancelled_caught:
+                self._key_pressed = True
+                while not self._may_begin(bots):
+                    self._change = trio.Event()
+                    await self._change.wait()
+            nursery.cancel_scope.cancel()
+
+    def _may_begin(self, bots: Sequence[AnySpec]) -> bool:
+        roster = self._roster()
+        enough = len(roster) >= 2 and (not self._server.forever or any(isinstance(bot, RemoteSpec) for bot in roster))
+        if self._key_pressed or (self._server.forever and self._server.begin == "all"):
+            return enough
+        return self._server.begin == "all" and enough and not self._missing(bots)
+
+    def _missing(self, bots: Sequence[AnySpec]) -> list[str]:
+        return [bot.name for bot in bots if isinstance(bot, RemoteSpec) and not self._lobby.is_here(bot.name)]
+
+    def _say_who_is_missing(self, bots: Sequence[AnySpec]) -> None:
+        here, missing = self._lobby.names(), self._missing(bots)
+        how = {"all": "when all are there", "key": "at a key"}.get(str(self._server.begin), f"at {self._server.begin}")
+        text = f"In the lobby: {_list(here)}. Missing: {_list(missing)}. It begins {how}"
+        if sys.stdin is not None and sys.stdin.isatty():
+            text += "; Enter begins it now"
+        self._news.news("lobby", text + ".", here=here, missing=missing)
+
+    async def _wait_for_key(self) -> None:
+        while True:
+            await trio.lowlevel.wait_readable(sys.stdin.fileno())
+            if not os.read(sys.stdin.fileno(), 1024):
+                return  # the end of the input: no key will come
+            self._key_pressed = True
+            self._change.set()
+
+    def _changed(self, name: str) -> None:
+        """A bot came, went, or is free again."""
+        before, now = self._here.get(name, 0), len(self._lobby.connections(name))
+        if now != before:
+            self._here[name] = now
+            if not now:
+                del self._here[name]
+            kind = "came" if now > before else "left"
+            several = f" ({now} connections)" if now > 1 or (now and now < before) else ""
+            words = f"{name} {'is here' if now else 'has left'}{several}"
+            self._news.news(kind, words, bot=name, connections=now)
+        self._change.set()
+        if self._tournament is not None:
+            self._tournament.poke(name)
+
+    def _refused(self, text: str) -> None:
+        """Told once a second at most: whoever knocks all the time shall not fill the screen."""
+        now = trio.current_time()
+        if now < self._quiet_until:
+            self._untold += 1
+            return
+        more = f" (and {self._untold} more)" if self._untold else ""
+        self._quiet_until, self._untold = now + 1, 0
+        self._news.news("refused", text + more)
+
+    # The tournament
+
+    async def _play(self, config: Config, ledger: Ledger) -> None:
+        names = [bot.name for bot in config.bots]
+        self._registry.begin(names, closed=not self._server.forever)
+        self._lobby.begin(names)
+        total = sum(len(match.rounds) for match in planned_matches(config))
+        before = len(ledger.finished)
+        self.total += total
+        with self._make_listener(total, before) as listener:
+            self._listener = listener
+            cycle = f"Cycle {config.first_cycle}" if self._server.forever else "The tournament"
+            listener.news("begins", f"{cycle} begins: {_list(names)}", bots=names, cycle=config.first_cycle)
+            tournament = Tournament(config, self._journal, ledger, listener, self._lobby)
+            self._tournament = tournament
+            try:
+                await tournament.run()
+            finally:
+                self.finished += before + tournament.saved
+                self.warnings += tournament.warnings
+                self._tournament = self._listener = None
+            listener.ended(self.finished, self.total)
+
+    def _signalled(self, nursery: trio.Nursery) -> None:
+        self.stopping += 1
+        if self._tournament is None:
+            self._waiting.cancel()
+        elif self.stopping == 1:
+            self._news.news("stopping", "Stopping: running matches may end; once more stops at once.")
+            self._tournament.drain()
+            nursery.start_soon(self._stop_after, self._server.drain)
+        else:
+            self._tournament.stop()
+
+    async def _stop_after(self, seconds: float) -> None:
+        with trio.move_on_after(seconds):
+            while self._tournament is not None:
+                self._change = trio.Event()
+                await self._change.wait()
+            return
+        if self._tournament is not None:
+            self._tournament.stop()
+
+
+def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
+    if server.certificate is None:
+        return None
+    chain, key = server.certificate
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(chain, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
+    return context
+
+
+def _is_finished(config: Config, ledger: Ledger) -> bool:
+    return all(planned.id in ledger.finished for match in planned_matches(config) for planned in match.rounds)
+
+
+def _seconds_until(begin: str | datetime) -> float:
+    return (
+        max(0.0, (begin - datetime.now().astimezone()).total_seconds()) if isinstance(begin, datetime) else float("inf")
+    )
+
+
+def _list(names: Sequence[str]) -> str:
+    if not names:
+        return "nobody"
+    more = len(names) - _NAMED_AT_MOST
+    return ", ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")

@@ -20,7 +20,7 @@ from typing import Final
 import trio
 
 from arena.link import Link, LinkClosed, TcpStream, tune
-from arena.lobby import Connection, Lobby
+from arena.lobby import Abandoned, Connection, Lobby
 from arena.registry import Refusal, Refused, Registry
 from arena.server_config import DoorLimits
 from arena.version import SERVER
@@ -173,6 +173,8 @@ class Door:
         except RemoteProtocolError as error:
             self._note(f"{address}: {error}")
             await _dismiss(link, error.code, str(error), again=True)
+        except Abandoned:
+            await trio.aclose_forcefully(stream)
         except LinkClosed:
             pass
 

@@ -20,6 +20,19 @@ from protocol.session import State
 _FAREWELL_SECONDS: Final = 2.0  # that a bot has to take the last words
 
 
+class Abandoned(Exception):
+    """The bot says that this connection is lost, and has another one."""
+
+
+@attrs.define(eq=False)
+class _Turn:
+    """From one return of a connection to its owner to the next."""
+
+    listening: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    silent: trio.Event = attrs.field(factory=trio.Event)  # the owner has stopped listening
+    returned: trio.Event = attrs.field(factory=trio.Event)
+
+
 class Connection:
     def __init__(self, name: str, link: Link, address: str, session: str, wants_legal: bool = True):
         self.name = name
@@ -29,48 +42,52 @@ class Connection:
         self.wants_legal = wants_legal
         self.busy = False
         self._last_words: list[Error | Bye] | None = None  # once it is sent away
-        self._set_idle()
-
-    def _set_idle(self) -> None:
-        self._listening = trio.CancelScope()
-        self._silent, self._returned = trio.Event(), trio.Event()
+        self._abandoned = False
+        self._turn = _Turn()
 
     def is_session(self, text: str) -> bool:
         return hmac.compare_digest(self.session.encode(), text.encode())
 
     async def stay(self) -> None:
         """The owner's part. Returns when the bot is sent away; raises LinkClosed or RemoteProtocolError when it leaves
-        or says something though nobody asked."""
+        or says something though nobody asked, and Abandoned when another connection takes its place."""
         try:
             while self._last_words is None:
-                with self._listening:
+                turn = self._turn
+                with turn.listening:
                     await self.link.hear()
-                self._silent.set()
-                await self._returned.wait()
-                if self._last_words is None:
-                    self._set_idle()
+                turn.silent.set()
+                await turn.returned.wait()
+            if self._abandoned:
+                raise Abandoned
         finally:
-            self._silent.set()
+            self._turn.silent.set()
 
     def reserve(self) -> None:
         self.busy = True
-        self._listening.cancel()
+        self._turn.listening.cancel()
 
     async def hand_over(self) -> Link:
         """The link, once its owner has stopped listening."""
-        await self._silent.wait()
+        await self._turn.silent.wait()
         return self.link
 
     def give_back(self) -> None:
         self.busy = self._last_words is not None
-        self._returned.set()
+        turn, self._turn = self._turn, _Turn()
+        turn.returned.set()
 
     def send_away(self, *last_words: Error | Bye) -> None:
         """The owner says the last words and closes the connection."""
         self.busy = True
         self._last_words = list(last_words)
-        self._listening.cancel()
-        self._returned.set()
+        self._turn.listening.cancel()
+        self._turn.returned.set()
+
+    def abandon(self) -> None:
+        """Whoever plays on it shall notice at once."""
+        self._abandoned = True
+        self.send_away()
 
     async def take_leave(self) -> None:
         with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
@@ -137,7 +154,7 @@ class Lobby:
         """The bot says that it has lost this connection, which may look alive from here."""
         for connection in self.connections(name):
             if connection.is_session(session):
-                connection.send_away()
+                connection.abandon()
 
     def _offer(self, connection: Connection) -> None:
         """Whoever waits for just this bot comes first."""

@@ -94,10 +94,12 @@ class Server:
     def _news(self) -> Listener:
         return self._listener or self._lobby_news
 
-    async def run(self) -> None:
+    async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
+        """Starts with the address."""
         listener = await open_listener(self._server.listen)
         door = Door(listener, self._registry, self._lobby, self._server.door, self._tls, self._refused)
         self._say_where(address_of(listener))
+        task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(door.run)
             async with calling_on_signals(lambda: self._signalled(nursery)):

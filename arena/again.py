@@ -10,7 +10,7 @@ from arena.bots import BotSpec
 from arena.bundle import read_bundle
 from arena.match import Match, PlayedRound
 from arena.player import LocalPlayer
-from arena.schedule import MatchId, PlannedMatch, PlannedRound, RoundId, recoloured
+from arena.schedule import MatchId, PlannedMatch, recoloured
 from arena.signals import calling_on_signals
 from arena.spawn import pass_on_stderr
 from arena.watch import Watch
@@ -52,17 +52,14 @@ async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedR
 
 async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     rules, seed, first, watch = RuleSet.named(facts["rules"]), facts["seed"], SEATS[facts["first"]], Watch()
-    name = RoundId(facts["round"])
-    planned = PlannedRound(name, 1, first, pair=name, recoloured=False)
+    planned = PlannedMatch(MatchId("again"), (0, 1), first, 1, False, rules.begins)
     deal = Deal.from_seed(seed, rules.tactics)
     deal = recoloured(deal, seed) if facts["recoloured"] else deal
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
         one, two = (LocalPlayer(spec, nursery, pass_on_stderr) for spec in specs)
-        match = Match(
-            PlannedMatch(MatchId("again"), (0, 1), (planned,)), rules, seed, (one, two), watch, lambda *_: None
-        )
-        played = await match.play_dealt(planned, first, seed, deal)
+        match = Match(planned, rules, seed, (one, two), watch, lambda *_: None)
+        played = await match.play_dealt(planned.rounds[0], first, seed, deal)
         await one.leave()
         await two.leave()
         nursery.cancel_scope.cancel()

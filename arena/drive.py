@@ -34,7 +34,7 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
             config, ledger = resume(journal, config)
         else:
             config, ledger = with_seed(config, None), Ledger(config.max_faults)
-        total = sum(len(match.rounds) for match in planned_matches(config))
+        total = sum(match.length for match in planned_matches(config))
         before = len(ledger.finished)
         failure = None
         with make_listener(total, before) as listener:

@@ -76,7 +76,7 @@ class Match:
             MatchStart(
                 planned.id,
                 players[1 - seat].spec.name,
-                len(planned.rounds),
+                planned.length,
                 rules.name,
                 players[seat].spec.limits.for_match(),
             )

@@ -109,7 +109,7 @@ class Tournament:
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
         for match in planned_matches(self._config):
-            if all(planned.id in self._ledger.finished for planned in match.rounds):
+            if self._ledger.finished and all(planned.id in self._ledger.finished for planned in match.rounds):
                 self._ledger.close(match)
             else:
                 yield match

@@ -37,9 +37,19 @@ class PlannedRound:
 
 @attrs.frozen
 class PlannedMatch:
+    """Its rounds are made when they are asked for: a thousand bots have half a million matches."""
+
     id: MatchId
     bots: tuple[int, int]  # by number in the list of bots; seat 0 and seat 1
-    rounds: tuple[PlannedRound, ...]
+    first: Seat  # who begins the first round
+    length: int  # rounds; even if they are mirrored
+    mirrored: bool
+    begins: Begins
+
+    @property
+    def rounds(self) -> tuple[PlannedRound, ...]:
+        plan = _mirrored_rounds if self.mirrored else _single_rounds
+        return tuple(plan(self.id, self.first, self.length, self.begins))
 
 
 def schedule(
@@ -69,28 +79,27 @@ def _pairings(bots: int, form: Format) -> Iterator[tuple[int, int]]:
 def _match(cycle: int, bots: tuple[int, int], rounds: int, mirrored: bool, rules: RuleSet) -> PlannedMatch:
     name = MatchId(f"{cycle}.{bots[0] + 1}-{bots[1] + 1}")
     first = SEATS[(cycle + 1 + sum(bots)) % 2]  # over the cycles each of them begins as often as the other
-    plan = _mirrored_rounds if mirrored else _single_rounds
-    return PlannedMatch(name, bots, tuple(plan(name, first, rounds, rules)))
+    return PlannedMatch(name, bots, first, rounds, mirrored, rules.begins)
 
 
-def _single_rounds(match: MatchId, first: Seat, rounds: int, rules: RuleSet) -> Iterator[PlannedRound]:
+def _single_rounds(match: MatchId, first: Seat, rounds: int, begin: Begins) -> Iterator[PlannedRound]:
     for number in range(1, rounds + 1):
         name = RoundId(f"{match}.{number}")
         begins: Seat | None = first if number % 2 else other(first)
-        if rules.begins is Begins.WINNER and number > 1:
+        if begin is Begins.WINNER and number > 1:
             begins = None
         yield PlannedRound(name, number, begins, pair=name, recoloured=False)
 
 
-def _mirrored_rounds(match: MatchId, first: Seat, rounds: int, rules: RuleSet) -> Iterator[PlannedRound]:
+def _mirrored_rounds(match: MatchId, first: Seat, rounds: int, begin: Begins) -> Iterator[PlannedRound]:
     """The second half repeats the deals of the first with the other player beginning, which exchanges the hands.
 
     The two rounds of a pair lie half a match apart. Where half a match is even, neighbours of the second half are
     exchanged: only so do the players alternate all the way through.
     """
-    assert rules.begins is Begins.ALTERNATE
+    assert begin is Begins.ALTERNATE
     half = rounds // 2
-    single = list(_single_rounds(match, first, rounds, rules))
+    single = list(_single_rounds(match, first, rounds, begin))
     yield from single[:half]
     for place, planned in enumerate(single[half:]):
         origin = single[place if half % 2 else place ^ 1]

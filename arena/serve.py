@@ -252,7 +252,7 @@ class Server:
         names = [bot.name for bot in config.bots]
         self._registry.begin(names, closed=not self._server.forever)
         self._lobby.begin(names)
-        total = sum(len(match.rounds) for match in planned_matches(config))
+        total = sum(match.length for match in planned_matches(config))
         before = len(ledger.finished)
         self.total += total
         with self._make_listener(total, before) as listener:

@@ -1,11 +1,16 @@
 """Bots that connect: registration, the lobby, reconnection, cycles, stopping."""
 
+import os
+import signal
+from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import trio
 
 from arena.config import ConfigError
+from arena.standings import fold
 from protocol.messages import Action, Bye, Error, MatchStart, Request, RoundEnd, RoundStart, Welcome
 from tests.visitors import (
     arrived,
@@ -301,3 +306,129 @@ def test_the_file_says_all_that_the_command_line_can(tmp_path: Path) -> None:
     _, server = configured(tmp_path, text, grace="7")
     assert (server.grace, server.door.wrong_tokens, server.door.line) == (7, 3, 1000)
     assert not isinstance(server.begin, str)
+
+
+async def come_openly(address: str, name: str, token: str | None = None) -> None:
+    visitor = await connected(address)
+    await visitor.greet(name, token)
+    await play(visitor)
+
+
+async def test_an_open_server_plays_with_whoever_is_there_when_it_begins(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    soon = (datetime.now().astimezone() + timedelta(seconds=100)).isoformat()
+    text = '[[bot]]\ncmd = "random"\n'
+    async with serving(tmp_path, text, open="true", begin=soon) as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "zoe")
+        bots.start_soon(come_openly, served.address, "yan", "with a token of its own")
+        await served.heard.wait("begins")
+        assert autojump_clock.current_time() > 90
+        late = await connected(served.address)
+        await late.greet("xaver")
+        assert (await late.hear_until(Error)).code == "begun"
+        await served.over.wait()
+    assert {name for line in served.verified() for name in line.bots} == {"random", "zoe", "yan"}
+
+
+async def test_a_server_for_ever_plays_one_cycle_after_the_other_with_those_who_are_there(tmp_path: Path) -> None:
+    async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "anna")
+        bots.start_soon(come_openly, served.address, "ben")
+        await served.heard.wait("begins", "Cycle 2")
+        bots.start_soon(come_openly, served.address, "cleo")
+        with_cleo = await served.heard.wait("begins", "cleo")
+        number = int(with_cleo.split()[1])
+        await served.heard.wait("begins", f"Cycle {number + 1}")
+        bots.cancel_scope.cancel()
+    rounds = served.verified()
+    assert {line.id.split(".")[0] for line in rounds} >= {str(cycle) for cycle in range(1, number + 1)}
+    standings, warnings = fold([served.journal])
+    assert warnings == []
+    assert {totals.name for totals in standings.totals()} == {"anna", "ben", "cleo"}
+
+
+async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -> None:
+    text = '[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n' + remote_bots("anna")
+    async with serving(tmp_path, text, forever="true") as served:
+        await served.heard.wait("lobby")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert not served.heard.texts("begins")
+
+
+async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: Path) -> None:
+    options = {"open": "true", "forever": "true", "rounds": "20"}
+    for cycle in (1, 2):
+        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+            bots.start_soon(come_openly, served.address, "anna")
+            bots.start_soon(come_openly, served.address, "ben")
+            await served.heard.wait("begins", f"Cycle {cycle} ")
+            await served.heard.wait("finished", f"{cycle}.1-2.3")
+            bots.cancel_scope.cancel()
+    rounds = served.verified()
+    assert [line.id for line in rounds if line.id.startswith("1.")] == [f"1.1-2.{number}" for number in range(1, 21)]
+
+
+async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: Path) -> None:
+    soon = "2020-01-01T00:00"
+    options = {"open": "true", "begin": soon, "rounds": "20"}
+    for last in ("3", "20"):
+        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+            bots.start_soon(come_openly, served.address, "anna")
+            bots.start_soon(come_openly, served.address, "ben")
+            await served.heard.wait("finished", f"1.1-2.{last}")
+            bots.cancel_scope.cancel()
+    assert [line.round for line in served.verified()] == list(range(1, 21))
+
+
+async def test_the_first_signal_lets_matches_end_and_the_tournament_can_go_on(tmp_path: Path) -> None:
+    text = remote_bots("anna", "ben", "cleo", "dora")
+    async with serving(tmp_path, text, rounds="10") as served, trio.open_nursery() as bots:
+        for name in ("anna", "ben", "cleo", "dora"):
+            bots.start_soon(come_and_play, served.address, name)
+        await served.heard.wait("finished")
+        os.kill(os.getpid(), signal.SIGTERM)
+        await served.over.wait()
+    first = served.verified()
+    assert len(first) < 60
+    per_match = Counter(line.match for line in first)
+    assert set(per_match.values()) == {10}  # none was broken off
+    async with serving(tmp_path, text, rounds="10") as served, trio.open_nursery() as bots:
+        for name in ("anna", "ben", "cleo", "dora"):
+            bots.start_soon(come_and_play, served.address, name)
+        await served.over.wait()
+    assert len(served.verified()) == 60
+
+
+async def test_a_match_that_takes_too_long_to_end_is_broken_off(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with serving(tmp_path, TWO, drain="30", st="none") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "ben")
+        silent = await arrived(served.address, "anna")
+        await silent.hear_until(Request)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await served.over.wait()
+        assert 30 <= autojump_clock.current_time() < 300
+        assert (await silent.hear_until(Bye)).again
+    assert served.verified() == []
+
+
+async def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, st="none") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "ben")
+        silent = await arrived(served.address, "anna")
+        await silent.hear_until(Request)
+        os.kill(os.getpid(), signal.SIGINT)
+        await served.heard.wait("stopping")
+        os.kill(os.getpid(), signal.SIGINT)
+        await served.over.wait()
+    assert served.verified() == []
+
+
+async def test_a_signal_in_the_lobby_ends_the_server(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO) as served:
+        anna = await arrived(served.address, "anna")
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert (await anna.hear_until(Bye)).again
+        await served.over.wait()

@@ -1,0 +1,387 @@
+"""The door: every limit, and strangers who try it while honest bots play."""
+
+import contextlib
+import itertools
+import os
+import random
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena.address import parse_address
+from arena.bots import BotSpec, RemoteSpec
+from arena.door import Strikes, group_of
+from arena.registry import Refusal, Refused, Registry
+from arena.tokens import is_token_hash, new_token, owner_of, token_hash
+from protocol.messages import PROTOCOL, Action, BotHello, Bye, Error, Request
+from tests.visitors import (
+    Served,
+    arrived,
+    come_and_play,
+    connected,
+    remote_bots,
+    serving,
+    token_of,
+)
+
+TWO = remote_bots("anna", "ben")
+
+
+def test_a_token_opens_only_for_its_own_name() -> None:
+    hashes = {name: token_hash(token_of(name)) for name in ("anna", "ben")}
+    assert owner_of(token_of("ben"), hashes) == "ben"
+    assert owner_of("something else", hashes) is None
+    assert owner_of("ünïcödé", hashes) is None
+
+
+def test_tokens_are_new_each_time_and_only_hashes_look_like_hashes() -> None:
+    assert new_token() != new_token()
+    assert is_token_hash(token_hash(new_token()))
+    assert not is_token_hash(new_token())
+    assert not is_token_hash(None)
+
+
+def hello(name: str, token: str | None = None) -> BotHello:
+    return BotHello(PROTOCOL, name, token=token)
+
+
+def nobody_holds(_name: str) -> bool:
+    return True
+
+
+def somebody_holds(_name: str) -> bool:
+    return False
+
+
+def refusal(registry: Registry, who: BotHello, holds: Callable[[str], bool] = nobody_holds) -> Refusal:
+    with pytest.raises(Refused) as caught:
+        registry.admit(who, holds)
+    return caught.value.code
+
+
+def test_an_open_door_gives_a_name_to_whoever_brings_it_first() -> None:
+    registry = Registry([RemoteSpec("anna", token_hash("a")), BotSpec("greedy", ("greedy",))], open_door=True)
+    assert registry.admit(hello("zoe", "my own"), nobody_holds) == "zoe"
+    assert registry.admit(hello("zoe", "my own"), somebody_holds) == "zoe"  # a second connection
+    assert refusal(registry, hello("zoe", "another")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("zoe")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("anna")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("greedy")) is Refusal.WRONG_TOKEN
+    assert registry.admit(hello("anything", "a"), nobody_holds) == "anna"
+    assert registry.entered() == ["zoe"]
+
+
+def test_a_name_without_a_token_is_free_when_its_bot_has_left() -> None:
+    registry = Registry([], open_door=True)
+    assert registry.admit(hello("yan"), nobody_holds) == "yan"
+    assert refusal(registry, hello("yan"), somebody_holds) is Refusal.NAME_TAKEN
+    registry.left("yan")
+    assert registry.entered() == []
+    assert registry.admit(hello("yan", "now with one"), nobody_holds) == "yan"
+
+
+def test_names_of_a_tournament_are_kept_and_nobody_joins_it_later() -> None:
+    registry = Registry([], open_door=True)
+    registry.admit(hello("yan", "y"), nobody_holds)
+    registry.begin(["yan"], closed=True)
+    registry.left("yan")
+    assert refusal(registry, hello("yan", "stolen")) is Refusal.WRONG_TOKEN
+    assert registry.admit(hello("yan", "y"), nobody_holds) == "yan"
+    assert refusal(registry, hello("zoe")) is Refusal.BEGUN
+
+
+@pytest.mark.parametrize(
+    ("host", "group"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+    ],
+)
+def test_an_address_counts_for_its_owner(host: str, group: str) -> None:
+    assert group_of(host) == group
+
+
+async def test_wrong_tokens_are_remembered_for_a_minute_and_in_bounded_memory(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    strikes = Strikes(3)
+    for _ in range(2):
+        strikes.add("a")
+    assert not strikes.out("a")
+    strikes.add("a")
+    assert strikes.out("a")
+    mock_clock.jump(61)
+    assert not strikes.out("a")
+    for number in range(20_000):
+        strikes.add(str(number))
+    assert len(strikes._times) == 10_000
+
+
+async def test_only_so_many_connections_are_let_in(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, connections="3") as served:
+        here = [await connected(served.address) for _ in range(3)]
+        for visitor in here:
+            await visitor.hear()
+        refused = await connected(served.address)
+        error = await refused.hear_until(Error)
+        assert error.code == "full"
+        assert "3 connections already" in error.message
+        await here[0].stream.aclose()
+        await come_in(served)
+
+
+async def come_in(served: Served) -> None:
+    """Tries until there is room again."""
+    while True:
+        visitor = await connected(served.address)
+        await visitor.hear()
+        if visitor.kinds() == ["ServerHello"]:
+            return
+        await visitor.stream.aclose()
+
+
+async def test_only_so_many_connections_come_from_one_address(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, per_address="2") as served:
+        for _ in range(2):
+            await (await connected(served.address)).hear()
+        refused = await connected(served.address)
+        assert "2 connections from 127.0.0.1" in (await refused.hear_until(Error)).message
+
+
+async def test_connections_are_accepted_at_a_bounded_rate(tmp_path: Path, mock_clock: trio.testing.MockClock) -> None:
+    async with serving(tmp_path, TWO, per_second="5") as served:
+        visitors = [await connected(served.address) for _ in range(12)]  # the kernel takes them all
+        mock_clock.jump(0.3)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        greeted = sum([await has_something(visitor.stream) for visitor in visitors])
+        assert 1 <= greeted < 12
+        while greeted < 12:
+            mock_clock.jump(0.2)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            greeted = sum([await has_something(visitor.stream) for visitor in visitors])
+
+
+async def has_something(stream: trio.abc.Stream) -> bool:
+    assert isinstance(stream, trio.SocketStream)
+    try:
+        stream.socket._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)  # type: ignore[attr-defined]
+        return True
+    except BlockingIOError:
+        return False
+
+
+async def test_whoever_does_not_say_hello_in_time_has_to_go(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with serving(tmp_path, TWO, hello="7") as served:
+        visitor = await connected(served.address)
+        assert (await visitor.hear_until(Error)).code == "too-slow"
+        assert autojump_clock.current_time() >= 7
+
+
+async def test_one_byte_a_second_is_not_in_time(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    async with serving(tmp_path, TWO, hello="7") as served:
+        visitor = await connected(served.address)
+        sent = 0
+        with contextlib.suppress(trio.BrokenResourceError):
+            for byte in b'{"type":"hello","protocol":1,"name":"anna"}':
+                await visitor.stream.send_all(bytes([byte]))
+                sent += 1
+                await trio.sleep(1)
+        assert sent < 12
+        assert autojump_clock.current_time() < 20
+
+
+async def test_a_line_may_be_only_so_long(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, line="600") as served:
+        visitor = await connected(served.address)
+        await visitor.stream.send_all(b"x" * 700)
+        assert (await visitor.hear_until(Error)).code == "line-too-long"
+        assert await visitor.hear_until(Bye)
+
+
+async def test_answers_that_nobody_asked_for_are_counted(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, late_answers="5") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "ben")
+        anna = await arrived(served.address, "anna")
+        first = await anna.hear_until(Request)
+        late = b'{"type":"action","id":%d,"move":"pass"}\n' % first.id
+        await anna.say(Action(first.id, first.legal[0]))
+        await anna.hear_until(Request)
+        await anna.stream.send_all(late * 7)
+        error = await anna.hear_until(Error)
+        assert error.code == "too-many"
+        assert "more than 5 answers" in error.message
+        await anna.stream.aclose()
+        bots.start_soon(come_and_play, served.address, "anna")
+        await served.over.wait()
+    assert served.verified()[0].result.ending == "malformed"
+
+
+async def test_tokens_can_be_tried_only_so_often(tmp_path: Path) -> None:
+    async with serving(tmp_path, TWO, wrong_tokens="3") as served:
+        for number in range(3):
+            stranger = await connected(served.address)
+            await stranger.greet("anna", f"guess {number}")
+            assert (await stranger.hear_until(Error)).code == "wrong-token"
+        fourth = await connected(served.address)
+        error = await fourth.hear_until(Error)
+        assert "3 wrong tokens came from 127.0.0.1; wait a minute" in error.message
+
+
+async def test_what_a_bot_does_not_read_is_bounded(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    """It says hello and never reads again: its rounds are lost on time, and the kernel keeps little for it."""
+    assert autojump_clock.rate == 0
+    options = {"unread": "8K", "st": "1", "max_faults": "2", "rounds": "4"}
+    async with serving(tmp_path, TWO, **options) as served, trio.open_nursery() as bots:
+        deaf = await arrived(served.address, "anna")
+        assert isinstance(deaf.stream, trio.SocketStream)
+        deaf.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        (connection,) = served.server._lobby.connections("anna")
+        server_end: socket.socket = connection.link._stream._socket  # type: ignore[attr-defined]
+        assert server_end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 16 * 1024
+        bots.start_soon(come_and_play, served.address, "ben")
+        await served.over.wait()
+    assert {line.result.ending for line in served.verified()} <= {"timeout", "failed-to-start", "disconnected"}
+
+
+# Strangers, while others play.
+
+Attack = Callable[[str], Awaitable[None]]
+
+
+@contextlib.contextmanager
+def raw_sockets(address: str, count: int) -> Iterator[list[socket.socket]]:
+    """They do not wait for anything, not even for being connected: we share a thread with the server."""
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in found:
+            each.setblocking(False)
+            each.connect_ex(parse_address(address))
+        yield found
+
+
+async def slow_senders(address: str) -> None:
+    with raw_sockets(address, 20) as sockets:
+        for byte in itertools.cycle(b'{"type":"hello","protocol":1,'):
+            for each in sockets:
+                with contextlib.suppress(OSError):
+                    each.send(bytes([byte]))
+            await trio.sleep(0.02)
+
+
+async def half_open(address: str) -> None:
+    """They say nothing and read nothing, and the other half of each connection is closed."""
+    with raw_sockets(address, 20) as sockets:
+        await trio.sleep(0.05)
+        for each in sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_WR)
+        await trio.sleep_forever()
+
+
+async def flood_of_connections(address: str) -> None:
+    while True:
+        with raw_sockets(address, 10):
+            await trio.sleep(0.001)
+
+
+async def giant_lines(address: str) -> None:
+    while True:
+        with raw_sockets(address, 2) as sockets:
+            for _ in range(50):
+                for each in sockets:
+                    with contextlib.suppress(OSError):
+                        each.send(b"x" * 10_000)
+                await trio.sleep(0.001)
+
+
+async def resets(address: str) -> None:
+    """In the middle of a line."""
+    while True:
+        with raw_sockets(address, 5) as sockets:
+            await trio.sleep(0.002)
+            for each in sockets:
+                with contextlib.suppress(OSError):
+                    each.send(b'{"type":"hel')
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await trio.sleep(0.005)
+
+
+async def random_bytes(address: str) -> None:
+    rng = random.Random(1)
+    while True:
+        with raw_sockets(address, 5) as sockets:
+            await trio.sleep(0.002)
+            for each in sockets:
+                with contextlib.suppress(OSError):
+                    each.send(rng.randbytes(rng.randrange(1, 5000)))
+            await trio.sleep(0.005)
+
+
+async def never_reads(address: str) -> None:
+    """A bot with a token of its own that is deaf; it plays in the tournament."""
+    with contextlib.suppress(OSError):  # once the tournament is over
+        while True:
+            deaf = await arrived(address, "deaf")
+            await trio.sleep(0.5)
+            await deaf.stream.aclose()
+
+
+def resident_mib() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+ATTACKS: list[Attack] = [
+    slow_senders,
+    half_open,
+    flood_of_connections,
+    giant_lines,
+    resets,
+    random_bytes,
+    never_reads,
+]
+
+
+async def besieged(folder: Path, attacks: list[Attack], count: int) -> float:
+    """Honest bots play all at once while strangers do what they do; the result is how much our memory grew in MiB."""
+    names = [f"b{number}" for number in range(count)]
+    # A gauntlet of the first bot with many connections against all others, so that everybody plays at the same time.
+    text = "[each]\nst = 60\n" + remote_bots("first", *names)
+    text += remote_bots("deaf") + "st = 1\n" if never_reads in attacks else ""
+    options = {
+        "format": "gauntlet",
+        "grace": "1",
+        "hello": "2",
+        "per_address": "1500",
+        "per_second": "2000",
+    }
+    async with serving(folder, text, begin="2020-01-01T00:00", **options) as served, trio.open_nursery() as everybody:
+        for name in ["first"] * count + names:
+            everybody.start_soon(come_and_play, served.address, name)
+        for attack in attacks:
+            everybody.start_soon(attack, served.address)
+        await served.heard.wait("finished")
+        before = resident_mib()
+        await served.over.wait()
+        grown = resident_mib() - before
+        everybody.cancel_scope.cancel()
+    honest = [line for line in served.verified() if "deaf" not in line.bots]
+    assert len(honest) == 2 * count
+    assert all(line.fault is None for line in honest)
+    return grown
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+async def test_bots_play_on_whatever_a_stranger_does(tmp_path: Path, attack: Attack) -> None:
+    assert await besieged(tmp_path, [attack], count=8) < 50
+
+
+async def test_two_hundred_bots_play_on_when_strangers_do_everything_at_once(tmp_path: Path) -> None:
+    assert await besieged(tmp_path, ATTACKS, count=200) < 150

@@ -208,8 +208,8 @@ def table(rounds: Iterable[ListedRound]) -> str:
     return tabulate([row(each) for each in rounds], HEADERS, tablefmt="simple", colalign=aligned, disable_numparse=True)
 
 
-def find_round(path: Path, address: str) -> RoundLine:
-    """The round of this id, or of `id@line` where several have it. Raises JournalError."""
+def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
+    """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
     id, at, line = address.rpartition("@")
     named = id if at and line.isdecimal() else address
     found, rounds, damaged = [], 0, []
@@ -224,7 +224,7 @@ def find_round(path: Path, address: str) -> RoundLine:
             case None:
                 pass
     if len(found) == 1:
-        return _round_at(path, found[0])
+        return found[0], _round_at(path, found[0])
     if found:
         every = ", ".join(f"{address}@{number}" for number in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")

@@ -119,23 +119,23 @@ def test_a_reason_gives_the_best_that_the_other_side_can_still_make(rules: RuleS
         reason = reason_for(game, seat, stone)
         theirs, needs = game.sides[other(seat)][stone], game.needs[stone]
         blind = BLIND_MANS_BLUFF in game.modes[stone]
-        assert reason.own == strength_text(side_strength(game.sides[seat][stone], blind))
+        assert reason.own == strength_text(side_strength(game.sides[seat][stone], blind), needs)
         unseen = [card for card in CLAN_CARDS if game.unseen >> card & 1]
         if len(theirs) == needs:
             assert reason.ground in (Ground.STRONGER, Ground.EARLIER)
-            assert reason.other == strength_text(side_strength(theirs, blind))
+            assert reason.other == strength_text(side_strength(theirs, blind), needs)
         elif len(unseen) < needs - len(theirs):
             assert reason.ground is Ground.TOO_FEW_CARDS
         elif needs - len(theirs) <= 2:
             every = (side_strength((*theirs, *more), blind) for more in combinations(unseen, needs - len(theirs)))
-            assert (reason.ground, reason.other) == (Ground.PROVEN, strength_text(max(every)))
+            assert (reason.ground, reason.other) == (Ground.PROVEN, strength_text(max(every), needs))
             completed = (*theirs, *(CARD_BY_TEXT[card] for card in reason.completion))
-            assert strength_text(side_strength(completed, blind)) == reason.other
+            assert strength_text(side_strength(completed, blind), needs) == reason.other
 
 
 def test_the_best_completion_of_an_empty_side_is_the_highest_colour_run() -> None:
-    assert strength_text(best_completion((), 3, False, (1 << 54) - 1)) == "colour-run 24"
-    assert strength_text(best_completion((), 4, True, (1 << 54) - 1)) == "sum 36"
+    assert strength_text(best_completion((), 3, False, (1 << 54) - 1), 3) == "colour-run 24"
+    assert strength_text(best_completion((), 4, True, (1 << 54) - 1), 4) == "sum 36"
 
 
 def test_a_fault_is_the_last_step_and_moves_nothing() -> None:

@@ -35,7 +35,7 @@ def board(replay: Replay, step: Step, *, steady: bool = False) -> list[str]:
     rows = [_hand(replay, step, above, moved)]
     depths = [_depth(position, seat, steady) for seat in SEATS]
     rows += [_side_row(position, above, depth, moved) for depth in reversed(range(depths[above]))]
-    rows += _stone_rows(position, moved, steady)
+    rows += _stone_rows(step, moved, steady)
     rows += [_side_row(position, below, depth, moved) for depth in range(depths[below])]
     rows.append(_hand(replay, step, below, moved))
     rows += [cropped(line, WIDTH) for line in _table_lines(replay, position, moved)]
@@ -157,12 +157,13 @@ def _side_row(position: Position, seat: int, depth: int, moved: dict[str, set[in
     return _row(cells)
 
 
-def _stone_rows(position: Position, moved: dict[str, set[int]], steady: bool) -> list[str]:
+def _stone_rows(step: Step, moved: dict[str, set[int]], steady: bool) -> list[str]:
     below, above = SEATS
+    position, claimed = step.position, step.claim.stone if step.claim else None
     rows = []
     for owner, form in ((above, "({})"), (None, "[{}]"), (below, "({})")):
         cells = [
-            form.format(number) + _first_complete(stone) if stone.owner == owner else ""
+            form.format(number) + _first_complete(stone) + _MOVED * (number == claimed) if stone.owner == owner else ""
             for number, stone in enumerate(position.stones, 1)
         ]
         if steady or any(cells):

@@ -48,9 +48,9 @@ class Reason:
             case Ground.TOO_FEW_CARDS:
                 return f"proven: {self.own}, and too few unseen cards are left for {opponent} to complete its side"
             case Ground.PROVEN:
-                equal = " as well, and the side that is complete first wins" if self.own == self.other else ""
-                cards = " ".join(self.completion)
-                return f"proven: {self.own}; the best {opponent} can still make is {self.other}{equal} (with {cards})"
+                cards, later = " ".join(self.completion), " as well, but later" if self.own == self.other else ""
+                best = f"the best {opponent} can still make, with {cards}, is {self.other}{later}"
+                return f"proven: {self.own}; {best}"
             case never:
                 assert_never(never)
 

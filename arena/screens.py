@@ -7,27 +7,29 @@ import attrs
 
 from arena import board
 from arena.masking import one_seats_view
-from arena.plain_text import cropped
+from arena.plain_text import cropped, padded, printable
 from arena.positions import Replay, Step
 from arena.round_list import ListedRound
 from engine.cards import SEATS
 
-_BOARD_KEYS: Final = "arrows: step and turn   c C: claim   g G: start, end   v: view   ?: help   q: quit"
+_BOARD_KEYS: Final = "arrows step/turn  c claim  g/G ends  v view  ? help  q quit"
 _LIST_KEYS: Final = "arrows or a number, Enter: open   q: quit"
 _LEAVE: Final = ("q", "escape", "ctrl-c", "ctrl-d")
 _HELP: Final = """\
-  right  space  n      the next position          left  backspace  p   the one before
-  down   pagedown      the next turn              up    pageup         the one before
-  c                    the next claim             C                    the one before
-  g      home          the deal                   G     end            the end
-  a number and Enter   that position
-  v                    both hands, or the view of one seat
-  ?                    this help, and back        q     escape         leave
+  right, space, n   the next position         left, backspace, p   the one before
+  down, pagedown    the end of a turn         up, pageup           the one before
+  c                 the next claim            C                    the one before
+  g, home           the deal                  G, end               the end
+  number, Enter     that position             v                    the next view
+  ?                 this help, and back       q, escape            leave
 
-  Cards are a colour (r o y g b p) and a value; mud is mud-fight, blind is
+  Views: both hands, then what seat 0 could see, then what seat 1 could see.
+
+  Cards are a colour (r o y g b p) and a value. mud is mud-fight, blind is
   blind-mans-bluff, shield is the shield-bearer. A star marks what just moved.
-  [3] is to be won, (3) lies with its owner. The arrow of [3]^ or [3]v points to
-  the side that is complete, or has been so for longer. > is who decides next."""
+  [3] is still to be won, (3) lies with its owner. The arrow of [3]^ or [3]v
+  points to the side that is complete, or has been so for longer.
+  > shows who decides next, and what."""
 
 
 @attrs.frozen

@@ -193,11 +193,9 @@ def look_at(terminal: "Terminal", screen: "BoardScreen") -> None:
 
 
 def _show(replay: "Replay", every: bool, at: int | None, as_json: bool, seat: str | None, paint: Paint) -> None:
-    import msgspec
-
     from arena import board
     from arena.masking import one_seats_view
-    from arena.positions import full
+    from arena.positions import json_text
     from arena.screens import BoardScreen
     from arena.terminal import Terminal, is_interactive
 
@@ -209,10 +207,7 @@ def _show(replay: "Replay", every: bool, at: int | None, as_json: bool, seat: st
     if at is not None and at > last:
         raise click.UsageError(f"--at {at}, but the round has the positions 0 to {last}")
     if as_json:
-        plain = full(shown)
-        if at is not None:
-            plain["steps"] = plain["steps"][at : at + 1]
-        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=1))
+        click.echo(json_text(shown, at))
     elif every:
         for step in shown.steps:
             _print(board.text(shown, step) + "\n", paint)

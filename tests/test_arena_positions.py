@@ -10,7 +10,7 @@ from hypothesis import given
 
 from arena.claims import Ground, best_completion, reason_for, strength_text
 from arena.masking import one_seats_view
-from arena.movements import Places, back_of, move, move_back
+from arena.movements import Movement, Places, back_of, move, move_back
 from arena.positions import Position, Replay, compact, full
 from arena.replays import replay_of
 from engine.actions import Kind
@@ -179,5 +179,7 @@ def test_both_forms_for_json_hold_the_same_round() -> None:
     whole, small = full(replay), compact(replay)
     assert len(whole["steps"]) == len(small["steps"]) == len(replay.steps)
     assert small["start"] == whole["steps"][0]["position"]
-    assert all(len(each) == 6 for step in small["steps"] for each in step["movements"])
+    for step, plain in zip(replay.steps, msgspec.json.decode(msgspec.json.encode(small))["steps"], strict=True):
+        assert tuple(Movement(*each) for each in plain["movements"]) == step.movements
+        assert [change[0] for change in plain["changes"]] == [change.field for change in step.changes]
     assert len(msgspec.json.encode(small)) < len(msgspec.json.encode(whole)) / 3

@@ -2,7 +2,10 @@
 
 import json
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -147,9 +150,7 @@ def test_a_fault_is_told_and_the_bot_is_asked_on(way: str, words: str, journal: 
         assert len(after[again + 4]["events"]) == following
 
 
-def test_a_bot_that_leaves_after_a_round_is_at_fault_at_the_beginning_of_the_next(
-    journal: Path, tmp_path: Path
-) -> None:
+def test_a_bot_that_leaves_after_a_round_is_at_fault_when_the_next_begins(journal: Path, tmp_path: Path) -> None:
     script = tmp_path / "leaving.py"
     script.write_text(STEADY.read_text().replace('== "bye"', 'in ("bye", "round_end")'))
     found = json.loads(arena("regress", journal, f"a={sys.executable} {script} a", "--json").stdout)
@@ -207,3 +208,18 @@ def test_rounds_of_two_tournaments_in_one_file_are_told_apart(journal: Path) -> 
     done = arena("regress", journal, f"a={sys.executable} {STEADY} other", "--round", "1.1-2.1@7")
     assert "1.1-2.1@7 --at" in done.stdout.splitlines()[-1]
     assert "there are: 1.1-2.1@2, 1.1-2.1@7" in arena("regress", journal, steady("a"), "--round", "1.1-2.1").stderr
+
+
+def test_ctrl_c_ends_it_with_what_was_found_so_far(journal: Path, tmp_path: Path) -> None:
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING.replace("STEADY", repr(str(STEADY))))
+    hangs = tmp_path / "failed"
+    command = [sys.executable, "-m", "arena", "regress", str(journal), f"a={sys.executable} {script} hang {hangs}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not hangs.exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said, warned = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == "a decides as recorded: none of 2 decisions of a in 1 round differs.\n"
+    assert warned == "Stopped: not every decision was asked for.\n"

@@ -29,14 +29,15 @@ _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, star
 
 
 def options_of(options: Sequence[Option]) -> Callable[[F], F]:
-    return lambda command: _options(command, options)
+    """So that the command line can say all that a file can."""
 
+    def add(command: F) -> F:
+        for option in reversed(options):
+            parameter = option.name.replace("-", "_")
+            command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)
+        return command
 
-def _options(command: F, options: Sequence[Option]) -> F:
-    for option in reversed(options):
-        parameter = option.name.replace("-", "_")
-        command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)
-    return command
+    return add
 
 
 def given(options: Mapping[str, str | None]) -> dict[str, str]:

@@ -12,6 +12,7 @@ _COMMANDS: Final = {
     "run": ("arena.cli_tournament", "run", "A tournament; run again to go on with it."),
     "serve": ("arena.cli_server", "serve", "A tournament of bots that connect over TCP."),
     "connect": ("arena.cli_server", "connect", "Play at a server with any bot."),
+    "watch": ("arena.cli_server", "watch", "The rounds of a server as they are played."),
     "token": ("arena.cli_server", "token", "A token for a bot that connects."),
     "table": ("arena.cli_table", "table", "Standings, Elo and cross tables of journals."),
     "verify": ("arena.cli_table", "verify", "Every round of a journal again through the referee."),

@@ -113,8 +113,7 @@ def connect(
     spec = BotSpec(command[0], command_of(command))
     if problem := missing_program(spec):
         raise click.UsageError(problem)
-    if ca is not None and not tls:
-        raise click.UsageError("--ca says whom to trust with TLS: add --tls")
+    _check_tls(tls, ca)
     if name is not None and not is_name(name):
         raise click.UsageError(f"{name!r} is no name; it is 1 to 64 printable characters")
     if token_file is not None:
@@ -126,3 +125,47 @@ def connect(
         raise click.ClickException(str(error)) from None
     if not finished:
         sys.exit(INTERRUPTED)
+
+
+@click.command()
+@click.argument("address", metavar="HOST:PORT")
+@click.argument("match", default="", metavar="[MATCH]")
+@click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
+@click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
+@click.option("--json", "as_json", is_flag=True, help="The server's messages as they are, a line for each.")
+def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -> None:
+    """Follows the rounds of a server as they are played: a board on a terminal, a line for each move in a pipe.
+
+    MATCH is the id of one, such as 1.2-3; without it one match after the other is followed. Hands are hidden, and
+    everything comes with a delay, if the server says so.
+
+    \b
+    Examples:
+      arena watch 127.0.0.1:4000
+      arena watch 127.0.0.1:4000 1.2-3 --json
+    """
+    import os
+
+    import trio
+
+    from arena.connect import ConnectError, Server
+    from arena.signals import unwrapped
+    from arena.watching import Screen
+    from arena.watching import watch as attend
+
+    _check_tls(tls, ca)
+    on_terminal = sys.stdout.isatty() and not as_json
+    screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, "NO_COLOR" not in os.environ)
+    tell_line = (lambda line: click.echo(line.decode())) if as_json else None
+    try:
+        with unwrapped(ConnectError, AddressError, OSError):
+            finished = trio.run(attend, Server(address, tls=tls, ca=ca), match, screen, tell_line)
+    except (ConnectError, AddressError) as error:
+        raise click.ClickException(str(error)) from None
+    if not finished:
+        sys.exit(INTERRUPTED)
+
+
+def _check_tls(tls: bool, ca: Path | None) -> None:
+    if ca is not None and not tls:
+        raise click.UsageError("--ca says whom to trust with TLS: add --tls")

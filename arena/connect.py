@@ -18,7 +18,7 @@ import trio
 from arena.address import parse_address
 from arena.bots import BotSpec
 from arena.link import tune
-from arena.signals import calling_on_signals, first_of
+from arena.signals import calling_on_signals, unwrapped
 from arena.spawn import BotProcess, SpawnError, exit_words, pass_on_stderr, spawn
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
@@ -56,13 +56,8 @@ def connect_all(server: Server, spec: BotSpec, connections: int, tell: Callable[
     """Plays until the server has no more use for the bot; false if a signal came first. Raises ConnectError and
     AddressError."""
     parse_address(server.address)
-    try:
+    with unwrapped(ConnectError):
         return trio.run(_until_stopped, server, spec, connections, tell)
-    except ExceptionGroup as group:
-        known, ours = group.split(ConnectError)
-        if ours is not None or known is None:
-            raise
-        raise first_of(known) from None
 
 
 async def _until_stopped(server: Server, spec: BotSpec, connections: int, tell: Callable[[str], None]) -> bool:
@@ -91,6 +86,26 @@ async def stay_connected(server: Server, spec: BotSpec, tell: Callable[[str], No
         wait = min(2 * wait, LONGEST_WAIT)
 
 
+async def connected(
+    server: Server, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
+) -> trio.abc.Stream:
+    """`met` is told the address of whoever we speak to, before anything is said. Raises OSError and
+    trio.BrokenResourceError."""
+    host, port = parse_address(server.address)
+    stream = await trio.open_tcp_stream(host, port)
+    tune(stream.socket)
+    met(stream.socket.getpeername()[0])
+    if tls is None:
+        return stream
+    secure = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
+    try:
+        await secure.do_handshake()
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return secure
+
+
 class Visit:
     """One connection after the other, with what is remembered between them."""
 
@@ -112,7 +127,7 @@ class Visit:
         """One connection. Returns why there has to be another one; None if there has not."""
         self.welcomed, self._bye, self._refused, self._ended = False, None, None, None
         try:
-            stream = await self._connected()
+            stream = await connected(self._server, self._tls, self._warn_of_clear_text)
         except (OSError, trio.BrokenResourceError) as error:
             cause = error.__cause__ if isinstance(error, trio.BrokenResourceError) else error
             if isinstance(cause, ssl.SSLCertVerificationError):
@@ -140,24 +155,9 @@ class Visit:
             return self._bye.reason
         return f"the bot {self._ended}" if self._ended else "the connection was lost"
 
-    async def _connected(self) -> trio.abc.Stream:
-        host, port = parse_address(self._server.address)
-        stream = await trio.open_tcp_stream(host, port)
-        tune(stream.socket)
-        self._warn_of_clear_text(stream)
-        if self._tls is None:
-            return stream
-        secure = trio.SSLStream(stream, self._tls, server_hostname=host, https_compatible=True)
-        try:
-            await secure.do_handshake()
-        except BaseException:
-            await trio.aclose_forcefully(stream)
-            raise
-        return secure
-
-    def _warn_of_clear_text(self, stream: trio.SocketStream) -> None:
-        peer = ipaddress.ip_address(stream.socket.getpeername()[0].partition("%")[0])
-        if self._server.token and self._tls is None and not peer.is_loopback and not self._warned:
+    def _warn_of_clear_text(self, peer: str) -> None:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+        if self._server.token and self._tls is None and not address.is_loopback and not self._warned:
             self._warned = True
             self._tell("Warning: the token crosses the network in the clear; with --tls it does not")
 

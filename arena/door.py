@@ -19,6 +19,7 @@ from typing import Final
 
 import trio
 
+from arena.gallery import Gallery
 from arena.link import Link, LinkClosed, TcpStream, tune
 from arena.lobby import Abandoned, Connection, Lobby
 from arena.registry import Refusal, Refused, Registry
@@ -71,6 +72,7 @@ class Door:
         listener: trio.SocketListener,
         registry: Registry,
         lobby: Lobby,
+        gallery: Gallery,
         limits: DoorLimits,
         tls: ssl.SSLContext | None,
         note: Callable[[str], None],
@@ -78,6 +80,7 @@ class Door:
         self._listener = listener
         self._registry = registry
         self._lobby = lobby
+        self._gallery = gallery
         self._limits = limits
         self._tls = tls
         self._note = note  # told of whoever is refused
@@ -160,8 +163,14 @@ class Door:
         )
         try:
             with trio.fail_after(self._limits.hello_seconds):
-                connection = await self._greet(link, address)
-            await self._host(connection)
+                hello = await self._hello(link)
+                connection = None if hello.watch is not None else await self._admit(hello, link, address)
+            if connection is not None:
+                await self._host(connection)
+            elif self._gallery.is_full:
+                raise Refused(Refusal.FULL, "there is no room for more watchers")
+            else:
+                await self._gallery.attend(link, hello.watch or "")
         except Refused as refused:
             if refused.code is Refusal.WRONG_TOKEN:
                 self._strikes.add(address)
@@ -189,10 +198,13 @@ class Door:
             if not self._lobby.is_here(connection.name):
                 self._registry.left(connection.name)
 
-    async def _greet(self, link: Link, address: str) -> Connection:
+    async def _hello(self, link: Link) -> BotHello:
         await link.say(ServerHello(PROTOCOL, SERVER))
         hello = await link.hear()
         assert isinstance(hello, BotHello)  # the session allows nothing else here
+        return hello
+
+    async def _admit(self, hello: BotHello, link: Link, address: str) -> Connection:
         name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
         if hello.session is not None:
             self._lobby.replace(name, hello.session)

@@ -12,7 +12,7 @@ from arena.config import Config, with_seed
 from arena.journal import Journal
 from arena.ledger import Ledger, planned_matches, resume
 from arena.runner import Listener, Tournament, TournamentError
-from arena.signals import calling_on_signals, first_of
+from arena.signals import calling_on_signals, unwrapped
 
 
 @attrs.frozen
@@ -67,11 +67,6 @@ def calm_garbage_collector() -> None:
 
 async def _run(tournament: Tournament) -> None:
     """Signals stop the tournament; everything that is finished is written before we leave."""
-    try:
+    with unwrapped(TournamentError, OSError):  # OSError: nobody hears us any more
         async with calling_on_signals(tournament.stop):
             await tournament.run()
-    except ExceptionGroup as group:
-        known, ours = group.split((TournamentError, OSError))  # OSError: nobody hears us any more
-        if ours is not None or known is None:
-            raise
-        raise first_of(known) from None

@@ -7,6 +7,7 @@ question: an answer, or a forfeit with its reason.
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import attrs
@@ -14,6 +15,7 @@ import trio
 
 from arena import wire
 from arena.clock import RoundClock
+from arena.gallery import Gallery, Scene
 from arena.link import Link, LinkClosed
 from arena.player import Gone, LeftBetweenRounds, Player, StartFailure
 from arena.referee import Referee
@@ -60,6 +62,7 @@ class Match:
         players: Players,
         watch: Watch,
         keep_fault: Callable[[PlayedRound, Players], str | None],
+        gallery: Gallery | None = None,
     ):
         self.planned = planned
         self.points = (0, 0)
@@ -70,6 +73,7 @@ class Match:
         self._players = players
         self._watch = watch
         self._keep_fault = keep_fault  # called while the bots are still there
+        self._gallery = gallery
         self._dealt: dict[int, Deal] = {}  # by number of round; those of before a resume are made again when needed
         self._excused: Counter[RoundId] = Counter()  # how often a round was void because the arena was late
         self._starts = tuple(
@@ -95,7 +99,8 @@ class Match:
         if await self._all_seated(referee):
             await self._announce(planned, referee, deal, first)
             may_excuse = self._excused[planned.id] < _MOST_EXCUSES
-            void = await _play(referee, self._players, self.points, self._watch, may_excuse)
+            look = self._view_for_watchers(planned, referee, first)
+            void = await _play(referee, self._players, self.points, self._watch, may_excuse, look)
             self._excused[planned.id] += void is not None
         played = PlayedRound(planned, first, seed, deal, referee, started, void)
         if void is not None:
@@ -105,6 +110,15 @@ class Match:
         self.count(played)
         await self._tell_result(played)
         return played
+
+    def _view_for_watchers(self, planned: PlannedRound, referee: Referee, first: Seat) -> Callable[[], None] | None:
+        if self._gallery is None:
+            return None
+        return partial(self._gallery.look, self._scene(planned, first), referee)
+
+    def _scene(self, planned: PlannedRound, first: Seat) -> Scene:
+        names = self._players[0].spec.name, self._players[1].spec.name
+        return Scene(self.planned.id, planned.number, self._rules.name, names, first, self.points)
 
     def count(self, played: PlayedRound) -> None:
         outcome = played.referee.outcome
@@ -158,6 +172,8 @@ class Match:
         """A bot at fault is told so and has to start anew."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
+        if self._gallery is not None:
+            self._gallery.round_over(self._scene(played.planned, played.first), outcome)
         deals = self._deals_to_reveal(played)
         for seat in SEATS:
             player = self._players[seat]
@@ -194,7 +210,12 @@ class Match:
 
 
 async def _play(
-    referee: Referee, players: Players, points: tuple[int, int], watch: Watch, may_excuse: bool
+    referee: Referee,
+    players: Players,
+    points: tuple[int, int],
+    watch: Watch,
+    may_excuse: bool,
+    look: Callable[[], None] | None,
 ) -> str | None:
     """Plays the round to its end. Returns why it is void, if it is."""
     clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
@@ -215,6 +236,8 @@ async def _play(
                     break
                 clock.spend(seat, took)
                 referee.answer(action.move, round(took), action.note)
+                if look is not None:
+                    look()
             else:
                 return None
         except RemoteProtocolError as error:

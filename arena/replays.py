@@ -44,9 +44,13 @@ def replay_of(line: RoundLine) -> Replay:
     )
 
 
+def position_of(game: Game) -> Position:
+    """As it is now; since when sides are complete is not known."""
+    return _position(game, tuple(_stone(game, stone, 0, (None, None)) for stone in STONES))
+
+
 def _dealt(game: Game) -> Step:
-    position = _position(game, tuple(_stone(game, stone, 0, (None, None)) for stone in STONES))
-    return Step(number=0, position=position)
+    return Step(number=0, position=position_of(game))
 
 
 def _after_move(

@@ -23,6 +23,7 @@ import trio
 from arena.bots import Restart
 from arena.bundle import write_bundle
 from arena.config import Config
+from arena.gallery import Gallery
 from arena.journal import (
     WITHDRAWN,
     Journal,
@@ -92,6 +93,7 @@ class Tournament:
         ledger: Ledger,
         listener: Listener,
         outside: Outside | None = None,
+        gallery: Gallery | None = None,
     ):
         self._config = config
         self._journal = journal
@@ -99,6 +101,7 @@ class Tournament:
         self._listener = listener
         self._watch = Watch()
         self._outside = outside or Nobody()
+        self._gallery = gallery
         self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._outside, config.concurrency)
         self.stopped = False
         self.saved = 0  # rounds, by this run
@@ -195,6 +198,8 @@ class Tournament:
             return
         for number, player in zip(match.bots, players, strict=True):
             await seats.give_back(number, player)
+        if self._gallery is not None:
+            self._gallery.match_over(match.id)
         self._matchmaker.over(match)
 
     def _beside(self, what: str) -> Path | None:
@@ -210,7 +215,9 @@ class Tournament:
         players: tuple[Player, Player],
         sender: trio.MemorySendChannel[_Told],
     ) -> None:
-        match = Match(planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault)
+        match = Match(
+            planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault, self._gallery
+        )
         self._bring_up_to_date(match)
         for each in planned.rounds:
             if each.id not in self._ledger.finished:

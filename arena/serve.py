@@ -24,13 +24,14 @@ from arena.clock import Limits
 from arena.config import Config, ConfigError, with_seed
 from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
+from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
 from arena.ledger import Ledger, Past, begin, check_same, planned_matches, read_past
 from arena.lobby import Lobby
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
 from arena.server_config import ServerConfig
-from arena.signals import calling_on_signals, first_of
+from arena.signals import calling_on_signals, unwrapped
 
 _NAMED_AT_MOST: Final = 8  # bots in a line about the lobby
 
@@ -44,12 +45,10 @@ def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lob
         running.warn_of_few_descriptors(raise_descriptor_limit())
         failure = None
         try:
-            trio.run(running.run)
-        except ExceptionGroup as group:
-            known, ours = group.split((TournamentError, JournalError))
-            if ours is not None or known is None:
-                raise
-            failure = str(first_of(known))
+            with unwrapped(TournamentError, JournalError, OSError):
+                trio.run(running.run)
+        except (TournamentError, JournalError) as error:
+            failure = str(error)
         return Ran(running.total, running.finished, running.stopping > 0, failure, running.warnings)
 
 
@@ -72,6 +71,7 @@ class Server:
         self._tls = tls_context(server)
         self._registry = Registry(config.bots, open_door=server.open_door)
         self._lobby = Lobby(server.grace, self._changed)
+        self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._here: dict[str, int] = {}  # as was told: connections by name
         self._change = trio.Event()
         self._quiet_until, self._untold = 0.0, 0  # of refused visitors
@@ -97,7 +97,7 @@ class Server:
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
         """Starts with the address."""
         listener = await open_listener(self._server.listen)
-        door = Door(listener, self._registry, self._lobby, self._server.door, self._tls, self._refused)
+        door = Door(listener, self._registry, self._lobby, self._gallery, self._server.door, self._tls, self._refused)
         self._say_where(address_of(listener))
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
@@ -107,6 +107,7 @@ class Server:
             again = self.stopping > 0
             reason = "the server stops; it may be back" if again else "the tournament is over"
             self._lobby.send_all_away(reason, again=again)
+            self._gallery.close()
             door.close()
 
     def _say_where(self, address: str) -> None:
@@ -259,7 +260,7 @@ class Server:
             self._listener = listener
             cycle = f"Cycle {config.first_cycle}" if self._server.forever else "The tournament"
             listener.news("begins", f"{cycle} begins: {_list(names)}", bots=names, cycle=config.first_cycle)
-            tournament = Tournament(config, self._journal, ledger, listener, self._lobby)
+            tournament = Tournament(config, self._journal, ledger, listener, self._lobby, self._gallery)
             self._tournament = tournament
             try:
                 await tournament.run()

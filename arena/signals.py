@@ -2,7 +2,7 @@
 
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 
 import trio
@@ -31,3 +31,15 @@ def first_of(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+@contextlib.contextmanager
+def unwrapped(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of these kinds come out of nurseries as they are; anything else is our own bug and stays in its group."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        known, ours = group.split(kinds)
+        if ours is not None or known is None:
+            raise
+        raise first_of(known) from None

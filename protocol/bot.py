@@ -215,7 +215,7 @@ def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, 
         if bot.welcomed:
             wait, until = FIRST_WAIT, time.monotonic() + retry
         if time.monotonic() + wait > until:
-            _leave(f"{problem}; gave up after {retry:g} seconds")
+            _leave(f"{problem}; gave up after {retry:g} seconds" if retry else problem)
         _tell(f"{bot.left.reason if bot.left else problem}; connecting again")
         time.sleep(wait * random.uniform(0.5, 1))
         wait = min(2 * wait, LONGEST_WAIT)
@@ -278,11 +278,11 @@ class _CannotConnect(Exception):
 def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise OSError(f"{address!r} is no address; it looks like localhost:4000")
+        _leave(f"{address!r} is no address; it looks like localhost:4000")
     try:
         connection = socket.create_connection((host.strip("[]"), int(port)))
     except ValueError as error:  # no name of a host can look like that
-        raise OSError(f"cannot connect to {address}: {error}") from None
+        _leave(f"cannot connect to {address}: {error}")
     except OSError as error:
         raise _CannotConnect(f"cannot connect to {address}: {error}") from None
     if warn and not tls and not ipaddress.ip_address(connection.getpeername()[0]).is_loopback:

@@ -13,6 +13,7 @@ from protocol.errors import Code, RemoteProtocolError
 
 PROTOCOL: Final = 1
 
+Seat = Literal[0, 1]
 Side = Literal["you", "opponent"]
 Result = Literal["win", "loss", "draw"]
 Phase = Literal["claim", "play", "draw", "return"]
@@ -73,7 +74,7 @@ class MatchStart(_Message, frozen=True, tag="match_start"):
 
 class RoundStart(_Message, frozen=True, tag="round_start"):
     round: Count
-    seat: Literal[0, 1]
+    seat: Seat
     first: Side
     hand: tuple[str, ...]
     points: Points
@@ -167,6 +168,55 @@ class Bye(_Message, frozen=True, tag="bye", omit_defaults=True):
     again: bool = False  # a bot that connected may connect again: its place is kept
 
 
+# From the server to whoever watches
+
+BothSides = tuple[tuple[str, ...], tuple[str, ...]]  # by seat
+Both = tuple[Count, Count]  # by seat
+
+
+class Watching(_Message, frozen=True, tag="watching"):
+    event: str
+    delay_ms: Count
+    hands: bool
+
+
+class WatchedStone(Struct, frozen=True):
+    sides: BothSides
+    owner: Seat | None
+    needs: Count
+    modes: tuple[str, ...]
+    complete_first: Seat | None
+
+
+class WatchedPosition(_Message, frozen=True, tag="position", kw_only=True):
+    match: str
+    round: Count
+    rules: str
+    bots: tuple[Name, Name]
+    first: Seat
+    points: Both
+    number: Count
+    seat: Seat | None
+    move: str | None
+    ms: Count | None
+    stones: tuple[WatchedStone, ...]
+    hands: BothSides
+    decks: CardCounts
+    discard: tuple[str, ...]
+    tactics_played: BothSides
+    phase: str
+    to_move: Seat | None
+
+
+class WatchedResult(_Message, frozen=True, tag="result"):
+    match: str
+    round: Count
+    bots: tuple[Name, Name]
+    winner: Seat | None
+    ending: str
+    points: Both
+
+
 # From the bot to the server
 
 
@@ -178,6 +228,7 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     token: str | None = None
     legal: bool = True
     session: str | None = None  # of the connection that this one takes the place of
+    watch: str | None = None  # whoever says this wants to watch a match, or any ("")
 
 
 class Action(_Message, frozen=True, tag="action", omit_defaults=True):
@@ -186,7 +237,21 @@ class Action(_Message, frozen=True, tag="action", omit_defaults=True):
     note: str | None = None
 
 
-ServerMessage = ServerHello | Welcome | MatchStart | RoundStart | Request | RoundEnd | MatchEnd | Error | Bye
+WatcherMessage = Watching | WatchedPosition | WatchedResult
+ServerMessage = (
+    ServerHello
+    | Welcome
+    | MatchStart
+    | RoundStart
+    | Request
+    | RoundEnd
+    | MatchEnd
+    | Error
+    | Bye
+    | Watching
+    | WatchedPosition
+    | WatchedResult
+)
 BotMessage = BotHello | Action
 Message = ServerMessage | BotMessage
 

@@ -32,6 +32,9 @@ from protocol.messages import (
     RoundStart,
     ServerHello,
     ServerMessage,
+    WatchedPosition,
+    WatchedResult,
+    Watching,
     Welcome,
     decode_from_bot,
     decode_from_server,
@@ -52,6 +55,7 @@ class State(enum.Enum):
     MATCH = "match"  # between rounds
     ROUND = "round"  # the bot is not asked
     THINKING = "thinking"  # a request is open
+    WATCHING = "watching"  # no bot, but somebody who wants to see others play
     CLOSED = "closed"
 
     __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python and slow
@@ -68,6 +72,9 @@ TRANSITIONS: Final[dict[tuple[State, type[Message]], State]] = {
     (State.ROUND, RoundEnd): State.MATCH,
     (State.THINKING, Action): State.ROUND,
     (State.THINKING, RoundEnd): State.MATCH,
+    (State.NAMED, Watching): State.WATCHING,
+    (State.WATCHING, WatchedPosition): State.WATCHING,
+    (State.WATCHING, WatchedResult): State.WATCHING,
     **{(state, Bye): State.CLOSED for state in State if state is not State.CLOSED},
     **{(state, Error): state for state in State if state is not State.CLOSED},
 }
@@ -80,6 +87,7 @@ _WORDS: Final = {
     State.MATCH: "no round is being played",
     State.ROUND: "the bot has not been asked for a move",
     State.THINKING: "the bot has been asked for a move",
+    State.WATCHING: "whoever watches has nothing to say",
     State.CLOSED: "the server has said bye",
 }
 

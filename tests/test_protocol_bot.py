@@ -285,7 +285,8 @@ def test_over_tcp_a_bot_says_the_same_and_its_token(tmp_path: Path) -> None:
                     assert json.loads(said.readline()) == ANSWER
                     connection.sendall(lines_of(*FROM_A_ROUND))
                     assert said.read() == b""
-                assert process.communicate(timeout=TIMEOUT) == (b"left\n", b"")
+                told = b"the server says bye: the tournament is over; all 1 deals that were revealed are as promised"
+                assert process.communicate(timeout=TIMEOUT) == (b"left\n", told + b" by their hashes\n")
                 assert process.returncode == 0
             finally:
                 process.kill()
@@ -295,7 +296,7 @@ def test_a_refused_connection_is_told_in_one_line(tmp_path: Path) -> None:
     with socket.socket() as bound:  # but nobody listens
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}"
-        played = play(tmp_path, f"{FIRST}run(choose, connect={address!r})")
+        played = play(tmp_path, f"{FIRST}run(choose, connect={address!r}, retry=0)")
     text = f"cannot connect to {address}: [Errno {errno.ECONNREFUSED}] Connection refused\n"
     assert played == Played([], text, 1)
 
@@ -310,6 +311,6 @@ def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, address: str) ->
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 70, "a\\0b"])
 def test_a_host_that_cannot_be_is_told_in_one_line(tmp_path: Path, host: str) -> None:
-    played = play(tmp_path, f"{FIRST}run(choose, connect='{host}:4000')")
+    played = play(tmp_path, f"{FIRST}run(choose, connect='{host}:4000', retry=0)")
     assert played.told.startswith("cannot connect to ")
     assert (played.told.count("\n"), played.status) == (1, 1)

@@ -1,0 +1,208 @@
+"""Those who watch. They see what is public (and hands, if the server allows), some time later if it says so, and they
+cannot slow a match: it only leaves a picture now and then, which is drawn once for all of them and thrown away when
+somebody does not keep up."""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Final, Literal
+
+import attrs
+import trio
+
+from arena.link import Link, LinkClosed
+from arena.movements import back_of
+from arena.referee import Referee
+from arena.replays import position_of
+from engine.actions import parse
+from engine.cards import SEATS
+from engine.scoring import Outcome
+from engine.view import text_for_opponent
+from protocol.errors import RemoteProtocolError
+from protocol.messages import Bye, CardCounts, WatchedPosition, WatchedResult, WatchedStone, WatcherMessage, Watching
+from protocol.session import State
+
+_PICTURES_PER_SECOND: Final = 20  # of a match: more than anybody can follow
+_KEPT_SECONDS: Final = 2  # of pictures for somebody who is slow, besides the delay
+_SEND_SECONDS: Final = 10.0
+
+
+@attrs.frozen
+class Scene:
+    """The round that is looked at."""
+
+    match: str
+    round: int
+    rules: str
+    bots: tuple[str, str]
+    first: int
+    points: tuple[int, int]
+
+
+class Watcher:
+    def __init__(self, match: str, delay: float):
+        self._wanted = match  # empty: any
+        self._following: str | None = None
+        self._delay = delay
+        self._waiting: deque[tuple[float, WatcherMessage | Bye]] = deque(
+            maxlen=int((delay + _KEPT_SECONDS) * _PICTURES_PER_SECOND)
+        )
+        self._news = trio.Event()
+
+    def wants(self, match: str) -> bool:
+        if self._wanted:
+            return match == self._wanted
+        self._following = self._following or match
+        return match == self._following
+
+    def match_over(self, match: str) -> None:
+        if match == self._following:
+            self._following = None
+
+    def put(self, message: WatcherMessage | Bye) -> None:
+        self._waiting.append((trio.current_time() + self._delay, message))
+        self._news.set()
+
+    async def next(self) -> WatcherMessage | Bye:
+        while not self._waiting:
+            self._news = trio.Event()
+            await self._news.wait()
+        due, message = self._waiting.popleft()
+        await trio.sleep_until(due)
+        return message
+
+    def finish(self, bye: Bye) -> None:
+        """What waits is shown at once, and then it says bye."""
+        self._delay = 0
+        waiting = [message for _, message in self._waiting]
+        self._waiting.clear()
+        for message in (*waiting, bye):
+            self.put(message)
+
+
+class Gallery:
+    def __init__(self, event: str, delay: float, show_hands: bool, most: int):
+        self._event = event
+        self._delay = delay
+        self._show_hands = show_hands
+        self._most = most
+        self._watchers: list[Watcher] = []
+        self._next_picture: dict[str, float] = {}  # by match, while somebody watches
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._watchers) >= self._most
+
+    async def attend(self, link: Link, match: str) -> None:
+        """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
+        watcher = Watcher(match, self._delay)
+        await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
+        said: RemoteProtocolError | None = None
+        with self._present(watcher):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._tell, link, watcher, nursery.cancel_scope)
+                try:
+                    await link.hear()  # nothing may be said here: it raises
+                except RemoteProtocolError as error:
+                    said = error
+                except LinkClosed:
+                    pass
+                nursery.cancel_scope.cancel()
+        if said is not None:
+            raise said
+
+    async def _tell(self, link: Link, watcher: Watcher, scope: trio.CancelScope) -> None:
+        with contextlib.suppress(LinkClosed, trio.TooSlowError):
+            while link.session.state is not State.CLOSED:
+                message = await watcher.next()
+                with trio.fail_after(_SEND_SECONDS):
+                    await link.say(message)
+        scope.cancel()
+
+    def close(self) -> None:
+        """It is over: nothing is secret any more, and everybody leaves."""
+        for watcher in self._watchers:
+            watcher.finish(Bye("there is nothing more to see"))
+
+    @contextlib.contextmanager
+    def _present(self, watcher: Watcher) -> Iterator[None]:
+        self._watchers.append(watcher)
+        try:
+            yield
+        finally:
+            self._watchers.remove(watcher)
+
+    def look(self, scene: Scene, referee: Referee) -> None:
+        """After every move; most of the time nobody looks."""
+        if not self._watchers:
+            return
+        now = trio.current_time()
+        if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
+            return
+        self._next_picture[scene.match] = now + 1 / _PICTURES_PER_SECOND
+        self._show(scene.match, lambda: picture(scene, referee, self._show_hands))
+
+    def round_over(self, scene: Scene, outcome: Outcome) -> None:
+        self._show(scene.match, lambda: result(scene, outcome))
+
+    def match_over(self, match: str) -> None:
+        self._next_picture.pop(match, None)
+        for watcher in self._watchers:
+            watcher.match_over(match)
+
+    def _show(self, match: str, make: Callable[[], WatcherMessage]) -> None:
+        watchers = [watcher for watcher in self._watchers if watcher.wants(match)]
+        if watchers:
+            message = make()
+            for watcher in watchers:
+                watcher.put(message)
+
+
+def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition:
+    position = position_of(referee.game)
+    seat, move, ms = referee.moves[-1] if referee.moves else (None, None, None)
+    hands = position.hands
+    if not show_hands:
+        hands = (_face_down(hands[0]), _face_down(hands[1]))
+        move = text_for_opponent(parse(move)) if move else None
+    return WatchedPosition(
+        match=scene.match,
+        round=scene.round,
+        rules=scene.rules,
+        bots=scene.bots,
+        first=_seat(scene.first),
+        points=scene.points,
+        number=len(referee.moves),
+        seat=None if seat is None else _seat(seat),
+        move=move,
+        ms=ms,
+        stones=tuple(
+            WatchedStone(
+                stone.sides,
+                None if stone.owner is None else _seat(stone.owner),
+                stone.needs,
+                stone.modes,
+                None if stone.complete_first is None else _seat(stone.complete_first),
+            )
+            for stone in position.stones
+        ),
+        hands=hands,
+        decks=CardCounts(position.clan_deck, position.tactic_deck),
+        discard=position.discard,
+        tactics_played=position.tactics_played,
+        phase=position.phase,
+        to_move=None if position.to_move is None else _seat(position.to_move),
+    )
+
+
+def result(scene: Scene, outcome: Outcome) -> WatchedResult:
+    winner = None if outcome.winner is None else _seat(outcome.winner)
+    return WatchedResult(scene.match, scene.round, scene.bots, winner, outcome.ending.value, outcome.points)
+
+
+def _face_down(hand: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(map(back_of, hand)))
+
+
+def _seat(seat: int) -> Literal[0, 1]:
+    return 0 if seat == SEATS[0] else 1

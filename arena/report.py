@@ -113,7 +113,7 @@ class Gathered:
     upsets: dict[tuple[str, str], list[Upset]] = attrs.field(factory=dict)
     last_started: str = ""
     decisions: int = 0
-    _paths: list[Path] = attrs.field(factory=list)
+    paths: list[Path] = attrs.field(factory=list)
     _snapshots: list[tuple[int, tuple[str, ...], list[Matchup]]] = attrs.field(factory=list)
     _stride: int = 1
 
@@ -131,8 +131,8 @@ class Gathered:
                     self.voids.append(line)
 
     def _place(self, path: Path, number: int) -> None:
-        if not self._paths or self._paths[-1] != path:
-            self._paths.append(path)
+        if not self.paths or self.paths[-1] != path:
+            self.paths.append(path)
             self.places.append(array("L"))
         self.places[-1].append(number)
 

@@ -23,9 +23,10 @@ def choose(game: Game, temper: str, rng: random.Random) -> Action:
     elif temper == "never claims":
         actions = [a for a in actions if a.kind is not Kind.CLAIM]
     elif temper == "loves tactics":
-        names = sorted({a.text.split()[1] for a in actions if a.text.startswith(("play", "draw"))}, key=len)
+        names = {a.text.split()[1] for a in actions if a.text.startswith(("play", "draw"))}
         if names:  # the longest names are tactic cards; choose the card before its many targets
-            name = names[-1] if rng.random() < 0.7 else rng.choice(names)
+            by_length = sorted(names, key=lambda name: (len(name), name))
+            name = by_length[-1] if rng.random() < 0.7 else rng.choice(by_length)
             actions = [a for a in actions if a.text.split()[1:2] == [name]]
     elif temper == "crowds":
         actions = [a for a in actions if a.stone <= 3] or actions

@@ -1,0 +1,106 @@
+"""Why a claim holds, in words with numbers. Pure; the proof itself is the engine's."""
+
+import enum
+from bisect import bisect_left
+from typing import Final, assert_never
+
+import attrs
+
+from engine.cards import BLIND_MANS_BLUFF, CARD_TEXTS, CLAN_CARDS, Card, Seat, Stone, other, written
+from engine.formations import INCOMPLETE, Formation, Strength, formation_and_total, side_strength
+from engine.game import Game
+from engine.proof import can_still_beat
+
+_WORDS: Final = {
+    Formation.COLOUR_RUN: "colour-run",
+    Formation.ALIKE: "alike",
+    Formation.COLOUR: "colour",
+    Formation.RUN: "run",
+    Formation.SUM: "sum",
+}
+_STRENGTHS: Final = range((max(Formation) + 1) * 64)  # every strength there is, and more
+
+
+class Ground(enum.Enum):
+    """What a claim rests on."""
+
+    STRONGER = "stronger"  # both sides are complete
+    EARLIER = "earlier"  # both sides are complete and equal
+    PROVEN = "proven"  # the other side is incomplete, and no completion beats this one
+    TOO_FEW_CARDS = "too-few-cards"  # the other side can never be completed
+
+
+@attrs.frozen
+class Reason:
+    stone: int  # as players say it, 1 to 9
+    ground: Ground
+    own: str  # formation and total of the claimant's side
+    other: str | None  # of the other side, as it is or as it could become at best
+    completion: tuple[str, ...] = ()  # cards with which the other side would become so
+
+    def text(self, opponent: str) -> str:
+        """In one sentence; `opponent` is what the other player is called."""
+        match self.ground:
+            case Ground.STRONGER:
+                return f"complete and stronger: {self.own} against {self.other}"
+            case Ground.EARLIER:
+                return f"equal, complete first: {self.own} on both sides"
+            case Ground.TOO_FEW_CARDS:
+                return f"proven: {self.own}, and too few unseen cards are left for {opponent} to complete its side"
+            case Ground.PROVEN:
+                equal = " as well, and the side that is complete first wins" if self.own == self.other else ""
+                cards = " ".join(self.completion)
+                return f"proven: {self.own}; the best {opponent} can still make is {self.other}{equal} (with {cards})"
+            case never:
+                assert_never(never)
+
+
+def strength_text(strength: Strength) -> str:
+    formation, total = formation_and_total(strength)
+    return f"{_WORDS[formation]} {total}"
+
+
+def reason_for(game: Game, seat: Seat, stone: Stone) -> Reason:
+    """Why the seat may claim the stone. The game is as it was before the claim."""
+    mine, theirs = game.strengths[seat][stone], game.strengths[other(seat)][stone]
+    number, own = written(stone), strength_text(mine)
+    if theirs != INCOMPLETE:
+        return Reason(number, Ground.EARLIER if mine == theirs else Ground.STRONGER, own, strength_text(theirs))
+    side, needs = game.sides[other(seat)][stone], game.needs[stone]
+    blind = BLIND_MANS_BLUFF in game.modes[stone]
+    if game.unseen.bit_count() < needs - len(side):
+        return Reason(number, Ground.TOO_FEW_CARDS, own, None)
+    best = best_completion(side, needs, blind, game.unseen)
+    cards = _cards_for(best, side, needs, blind, game.unseen)
+    return Reason(number, Ground.PROVEN, own, strength_text(best), tuple(CARD_TEXTS[card] for card in cards))
+
+
+def best_completion(side: tuple[Card, ...], needs: int, blind: bool, unseen: int) -> Strength:
+    """How strong the incomplete side can become with unseen cards, of which there are enough.
+
+    It is the lowest strength that cannot be beaten any more, so the engine's proof finds it.
+    """
+    held = bisect_left(
+        _STRENGTHS, True, key=lambda target: not can_still_beat(side, needs, blind, unseen, Strength(target))
+    )
+    return Strength(_STRENGTHS[held])
+
+
+def _cards_for(best: Strength, side: tuple[Card, ...], needs: int, blind: bool, unseen: int) -> tuple[Card, ...]:
+    """Unseen cards that make the side so strong: each in turn the first with which that is still possible."""
+    there = len(side)
+    below = Strength(best - 1)
+    while len(side) < needs:
+        for card in reversed(CLAN_CARDS):
+            if unseen >> card & 1:
+                longer, left = (*side, card), unseen & ~(1 << card)
+                if len(longer) == needs:
+                    reached = side_strength(longer, blind) == best
+                else:
+                    reached = can_still_beat(longer, needs, blind, left, below)
+                if reached:
+                    side, unseen = longer, left
+                    break
+        else:
+            raise AssertionError("the proof says that these cards exist")
+    return side[there:]

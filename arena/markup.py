@@ -1,4 +1,4 @@
-"""HTML and SVG out of Python values. Texts are escaped wherever they come from, so no bot's name is ever markup. Pure."""
+"""HTML and SVG out of Python values. Texts are escaped wherever they come from: no name of a bot is markup. Pure."""
 
 from html import escape
 from typing import Final

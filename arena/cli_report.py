@@ -1,0 +1,56 @@
+"""The command that writes reports: parse, call, print."""
+
+from pathlib import Path
+
+import click
+
+from arena.cli_table import journals_argument
+
+
+class _HowMany(click.ParamType):
+    name = "rounds"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        if value == "all" or isinstance(value, int):
+            return value
+        if str(value).isdecimal():
+            return int(str(value))
+        self.fail(f"{value!r}, but expected a number such as 2000, or all", param, ctx)
+
+
+@click.command()
+@journals_argument
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+    help="Where to; without it the folder JOURNAL.report beside the first journal.",
+)  # fmt: skip
+@click.option(
+    "--rounds", "most", default=2000, show_default=True, metavar="N|all", type=_HowMany(),
+    help="How many rounds can be looked at in the report: a sample, if there are more.",
+)  # fmt: skip
+def report(journals: tuple[Path, ...], folder: Path | None, most: int | str) -> None:
+    """A report of one or more journals, as pages for a browser.
+
+    Standings with Elo, the cross table, Elo over the course, endings and faults, thinking times, surprises, and the
+    rounds with their replays. It needs neither a server nor a network: open DIR/index.html, or put the folder on
+    any web server. A report that is there already is written anew; a folder with anything else in it is left alone.
+
+    What bots note while they play is shown. Their commands, folders and environments are not.
+
+    \b
+    Examples:
+      arena report cup.jsonl
+      arena report cup.jsonl -o public/cup
+      arena report *.jsonl -o all --rounds all
+    """
+    from arena.report_files import ReportError, write_report
+
+    target = folder or journals[0].with_suffix(".report")
+    try:
+        written = write_report(journals, target, most if isinstance(most, int) else None)
+    except ReportError as error:
+        raise click.UsageError(str(error)) from None
+    for problem in written.problems:
+        click.echo(problem, err=True)
+    shown = "all" if written.embedded == written.rounds else f"{written.embedded:,} of them"
+    click.echo(f"{written.rounds:,} rounds, {shown} with their replay. Open {written.index} in a browser.")

@@ -1,5 +1,6 @@
 """Sections of the report: how rounds ended, who began, how long bots thought, what surprised. Pure."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,6 +13,7 @@ from engine.scoring import Ending
 
 Section = tuple[str, str, Markup]  # id, heading, content
 
+_NUMBER: Final = re.compile(r"[-–±%*.,\d ]*")
 # class -> words; the order is that of the parts of a bar
 _RESULTS: Final = {
     "won-five": "won with five stones",
@@ -30,21 +32,21 @@ _WON_BY: Final = {
 
 
 def table(head: Sequence[Content], rows: Sequence[Sequence[Content]], kind: str) -> Markup:
-    """Columns that hold only numbers are aligned by the style; `sortable` tables are sorted by the page's script."""
-    heads = [_head(cell) for cell in head]
-    body = [tag("tr", *(_cell(cell) for cell in row)) for row in rows]
+    """Columns of numbers are set to the right; `sortable` tables are sorted by the page's script."""
+    kinds = [_kind([row[column] for row in rows]) for column in range(len(head))]
+    heads = [tag("th", cell, scope="col", class_=kinds[column]) for column, cell in enumerate(head)]
+    body = [tag("tr", *(tag("td", cell, class_=kinds[column]) for column, cell in enumerate(row))) for row in rows]
     return tag("div", tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body), class_=kind), class_="wide")
 
 
-def _head(cell: Content) -> Markup:
-    return tag("th", cell, scope="col", class_="drawing" if isinstance(cell, Markup) else None)
-
-
-def _cell(cell: Content) -> Markup:
-    if isinstance(cell, Markup):
-        kind = "drawing" if cell.text.startswith("<svg") else "name" if cell.text.startswith("<bdi") else None
-        return tag("td", cell, class_=kind)
-    return tag("td", cell)
+def _kind(column: Sequence[Content]) -> str | None:
+    """The class of the cells of a column, by what is in them."""
+    texts = [cell.text if isinstance(cell, Markup) else str(cell) for cell in column if cell is not None]
+    if any(text.startswith("<svg") for text in texts):
+        return "drawing"
+    if any(text.startswith("<bdi") for text in texts):
+        return "name"
+    return "number" if all(_NUMBER.fullmatch(text) for text in texts) else None
 
 
 def bot(name: str) -> Markup:

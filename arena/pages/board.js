@@ -8,7 +8,7 @@ class Board {
     this.columns = [];
     this.list = document.getElementById("board");
     this.piles = document.getElementById("piles");
-    this.list.dataset.most = round.most;
+    document.getElementById("viewer").dataset.most = round.most;
     this.#build();
   }
 
@@ -42,7 +42,7 @@ class Board {
 
   #buildPiles() {
     this.piles.replaceChildren();
-    const words = { deck: "Clan deck", tactics: "Tactic deck", discard: "Discard" };
+    const words = { deck: "Clans", tactics: "Tactics", discard: "Discard" };
     for (const [place, title] of Object.entries(words)) {
       const pile = make("figure", `pile ${place}`);
       const cards = make("div", "stack");
@@ -138,7 +138,7 @@ class Board {
       const over = at === length;
       const stones = held[at][seat];
       const words = [`${stones} ${stones === 1 ? "stone" : "stones"}`];
-      if (over) words.push(`${data.points[seat]} points`);
+      if (over) words.push(`${data.points[seat]} ${data.points[seat] === 1 ? "point" : "points"}`);
       if (over && data.winner === seat) words.push("wins");
       const name = make("bdi", "bot", data.bots[seat]);
       const parts = [make("span", `seat seat${seat}`), name, make("span", "score", words.join(" · "))];

@@ -5,7 +5,7 @@ const COLOURS = { r: "red", o: "orange", y: "yellow", g: "green", b: "blue", p: 
 const TACTICS = {
   joker: ["elite", "★", "Jok", "Joker", "Joker", "any colour, any value"],
   spy: ["elite", "◉", "Spy", "Spy", "Spy", "any colour, value 7"],
-  "shield-bearer": ["elite", "⛨", "Shi", "Shield", "Shield-Bearer", "any colour, value 1 to 3"],
+  "shield-bearer": ["elite", "◆", "Shi", "Shield", "Shield-Bearer", "any colour, value 1 to 3"],
   "blind-mans-bluff": ["mode", "◐", "Bli", "Bluff", "Blind-Man’s Bluff", "only the sum counts here"],
   "mud-fight": ["mode", "≋", "Mud", "Mud", "Mud Fight", "four cards a side"],
   recruiter: ["ruse", "✚", "Rec", "Recruit", "Recruiter", "draw three, return two"],

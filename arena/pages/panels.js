@@ -64,7 +64,7 @@ const showDetails = (round, view) => {
     line.append(cardRow(drawn.map(([, , , card]) => (secretFrom(view, step) ? backOf(card) : card))));
     parts.push(line);
   }
-  if (step.reason) parts.push(make("p", "reason", `Claim ${step.reason}.`));
+  if (step.reason) parts.push(make("p", "reason", `${step.reason[0].toUpperCase()}${step.reason.slice(1)}.`));
   if (step.completion?.length) {
     const line = make("p", "", "The best it could still get: ");
     line.append(cardRow(step.completion));

@@ -20,13 +20,16 @@ class Round {
     this.claims = [];
     this.turns = [0]; // the positions at which turns end
     this.held = [[0, 0]]; // stones by seat, at each position
+    this.most = 3; // cards on one side of a stone, at any time
     this.steps.forEach((step, index) => this.#index(step, index + 1));
-    this.most = this.steps.some((step) => (step.changes ?? []).some(([field, , now]) => field.startsWith("needs") && now > 3)) ? 4 : 3;
   }
 
   #index(step, position) {
     const held = [...this.held[position - 1]];
-    for (const [field, , now] of step.changes ?? []) if (field.startsWith("owner") && now !== null) held[now]++;
+    for (const [field, , now] of step.changes ?? []) {
+      if (field.startsWith("owner")) held[now]++;
+      if (field.startsWith("needs")) this.most = Math.max(this.most, now);
+    }
     this.held.push(held);
     if (step.move?.startsWith("claim ")) this.claims.push(position);
     const next = this.steps[position];

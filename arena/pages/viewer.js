@@ -59,8 +59,8 @@
     showPlaying();
   };
   const showPlaying = () => {
-    byId("play").textContent = timer ? "⏸ Pause" : "▶ Play";
-    byId("play").setAttribute("aria-label", timer ? "Pause" : "Play");
+    byId("play").textContent = timer ? "Pause" : "Play";
+    byId("play").setAttribute("aria-pressed", String(timer !== null));
     byId("details").setAttribute("aria-live", timer ? "off" : "polite");
   };
 
@@ -132,7 +132,7 @@
     shown = { round, board: new Board(round), list: new MoveList(round) };
     shown.chart = new Chart(round, (position, jump) => goTo(position, { jump }));
     round.goTo(Math.min(at, round.length), () => {});
-    byId("viewer").hidden = false;
+    byId("viewer").hidden = byId("views").hidden = false;
     say("");
     shown.board.setView(view);
     shown.list.draw(view);
@@ -181,7 +181,7 @@
           const data = rounds.find((each) => each.number === number);
           if (!data) {
             pause();
-            byId("viewer").hidden = true;
+            byId("viewer").hidden = byId("views").hidden = true;
             byId("others").hidden = false;
             shown = null;
             return say(`Round number ${number} is not part of this report. It holds a sample; see “Rounds” there.`);

@@ -13,7 +13,7 @@ from engine.proof import can_still_beat
 
 _WORDS: Final = {
     Formation.COLOUR_RUN: "colour-run",
-    Formation.ALIKE: "alike",
+    Formation.ALIKE: "of a kind",
     Formation.COLOUR: "colour",
     Formation.RUN: "run",
     Formation.SUM: "sum",
@@ -48,31 +48,33 @@ class Reason:
             case Ground.TOO_FEW_CARDS:
                 return f"proven: {self.own}, and too few unseen cards are left for {opponent} to complete its side"
             case Ground.PROVEN:
-                equal = " as well, and the side that is complete first wins" if self.own == self.other else ""
-                cards = " ".join(self.completion)
-                return f"proven: {self.own}; the best {opponent} can still make is {self.other}{equal} (with {cards})"
+                cards, later = " ".join(self.completion), " as well, but later" if self.own == self.other else ""
+                best = f"the best {opponent} can still make, with {cards}, is {self.other}{later}"
+                return f"proven: {self.own}; {best}"
             case never:
                 assert_never(never)
 
 
-def strength_text(strength: Strength) -> str:
+def strength_text(strength: Strength, needs: int) -> str:
+    """Of a side of so many cards."""
     formation, total = formation_and_total(strength)
-    return f"{_WORDS[formation]} {total}"
+    count = {3: "three ", 4: "four "}[needs] if formation is Formation.ALIKE else ""
+    return f"{count}{_WORDS[formation]} {total}"
 
 
 def reason_for(game: Game, seat: Seat, stone: Stone) -> Reason:
     """Why the seat may claim the stone. The game is as it was before the claim."""
     mine, theirs = game.strengths[seat][stone], game.strengths[other(seat)][stone]
-    number, own = written(stone), strength_text(mine)
-    if theirs != INCOMPLETE:
-        return Reason(number, Ground.EARLIER if mine == theirs else Ground.STRONGER, own, strength_text(theirs))
     side, needs = game.sides[other(seat)][stone], game.needs[stone]
+    number, own = written(stone), strength_text(mine, needs)
+    if theirs != INCOMPLETE:
+        return Reason(number, Ground.EARLIER if mine == theirs else Ground.STRONGER, own, strength_text(theirs, needs))
     blind = BLIND_MANS_BLUFF in game.modes[stone]
     if game.unseen.bit_count() < needs - len(side):
         return Reason(number, Ground.TOO_FEW_CARDS, own, None)
     best = best_completion(side, needs, blind, game.unseen)
     cards = _cards_for(best, side, needs, blind, game.unseen)
-    return Reason(number, Ground.PROVEN, own, strength_text(best), tuple(CARD_TEXTS[card] for card in cards))
+    return Reason(number, Ground.PROVEN, own, strength_text(best, needs), tuple(CARD_TEXTS[card] for card in cards))
 
 
 def best_completion(side: tuple[Card, ...], needs: int, blind: bool, unseen: int) -> Strength:

@@ -4,10 +4,11 @@ Position 0 is after the deal; each move of the log makes one more; a fault that 
 moves nothing. `arena.replays` makes them from a journal, `arena.masking` hides what one seat may not see.
 """
 
+import enum
+import json
 from typing import Any, Final
 
 import attrs
-import msgspec
 
 from arena.claims import Reason
 from arena.movements import CLAN, TACTIC, Change, Movement, Places
@@ -116,7 +117,7 @@ class Replay:
 
 def full(replay: Replay) -> dict[str, Any]:
     """All positions, each with everything in it, ready for JSON."""
-    plain: dict[str, Any] = msgspec.to_builtins(replay)
+    plain = _plain(replay)
     for step in plain["steps"]:
         del step["movements"], step["changes"]
     return plain
@@ -125,10 +126,25 @@ def full(replay: Replay) -> dict[str, Any]:
 def compact(replay: Replay) -> dict[str, Any]:
     """The first position, `start`, and what changes it, step by step, ready for JSON. A movement is [before, source,
     index, after, target, index], a change is [field, before, after]."""
-    plain: dict[str, Any] = msgspec.to_builtins(replay)
+    plain = _plain(replay)
     start = plain["steps"][0]["position"]
     for step in plain["steps"]:
         del step["position"]
         step["movements"] = [list(each.values()) for each in step["movements"]]
         step["changes"] = [list(each.values()) for each in step["changes"]]
     return plain | {"start": start}
+
+
+def json_text(replay: Replay, at: int | None = None) -> str:
+    """All positions, or the one of this number, as JSON with a line for each."""
+    header = full(replay)
+    steps = header.pop("steps") if at is None else [header.pop("steps")[at]]
+    lines = ",\n".join(json.dumps(step) for step in steps)
+    return f'{json.dumps(header)[:-1]}, "steps": [\n{lines}\n]}}'
+
+
+def _plain(replay: Replay) -> dict[str, Any]:
+    """Fields in the order in which they are declared."""
+    return attrs.asdict(
+        replay, value_serializer=lambda _, __, value: value.value if isinstance(value, enum.Enum) else value
+    )

@@ -12,6 +12,7 @@ import msgspec
 
 from arena.journal import RoundLine
 from arena.page import GENERATOR, json_text
+from arena.replays import replay_of
 from arena.report import Report, gather, sample
 from arena.report_page import Embedded, report_page
 from arena.viewer import round_data, viewer_page
@@ -98,7 +99,7 @@ def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Round
     for number, path, place, raw in _lines(report, chosen):
         try:
             line = decoder.decode(raw)
-            yield number, line, round_data(line, number)
+            yield number, line, round_data(replay_of(line), number)
         except (msgspec.DecodeError, EngineError, ValueError) as error:
             report.problems.append(f"{path}:{place}: this round cannot be played again: {error}")
 

@@ -5,20 +5,17 @@ from typing import Any
 
 import attrs
 
-from arena.journal import RoundLine
 from arena.markup import Markup
 from arena.movements import Movement
 from arena.page import asset, page
 from arena.positions import Replay, Step
-from arena.replays import replay_of
 
-_OF_THE_ROUND = ("id", "rules", "bots", "first", "started", "winner", "ending", "points")
+_OF_THE_ROUND = ("id", "rules", "bots", "first", "started", "winner", "ending", "points", "view")
 
 
-def round_data(line: RoundLine, number: int | None = None) -> dict[str, Any]:
+def round_data(replay: Replay, number: int | None = None) -> dict[str, Any]:
     """All that the viewer needs of a round: the first position and what each step changes. `number` is its number in
-    the report that it belongs to. Raises EngineError or ValueError for a round that breaks the rules."""
-    replay = replay_of(line)
+    the report that it belongs to. Of one seat's view, nothing that the seat could not see is in it."""
     data = {key: getattr(replay, key) for key in _OF_THE_ROUND}
     data |= {"start": _start(replay), "steps": [_step(step) for step in replay.steps[1:]]}
     return data if number is None else data | {"number": number}

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from arena.claims import Ground, best_completion, reason_for, strength_text
 from arena.masking import one_seats_view
-from arena.movements import Places, back_of, move, move_back
+from arena.movements import Movement, Places, back_of, move, move_back
 from arena.positions import Position, Replay, compact, full
 from arena.replays import replay_of
 from engine.actions import Kind
@@ -119,23 +119,23 @@ def test_a_reason_gives_the_best_that_the_other_side_can_still_make(rules: RuleS
         reason = reason_for(game, seat, stone)
         theirs, needs = game.sides[other(seat)][stone], game.needs[stone]
         blind = BLIND_MANS_BLUFF in game.modes[stone]
-        assert reason.own == strength_text(side_strength(game.sides[seat][stone], blind))
+        assert reason.own == strength_text(side_strength(game.sides[seat][stone], blind), needs)
         unseen = [card for card in CLAN_CARDS if game.unseen >> card & 1]
         if len(theirs) == needs:
             assert reason.ground in (Ground.STRONGER, Ground.EARLIER)
-            assert reason.other == strength_text(side_strength(theirs, blind))
+            assert reason.other == strength_text(side_strength(theirs, blind), needs)
         elif len(unseen) < needs - len(theirs):
             assert reason.ground is Ground.TOO_FEW_CARDS
         elif needs - len(theirs) <= 2:
             every = (side_strength((*theirs, *more), blind) for more in combinations(unseen, needs - len(theirs)))
-            assert (reason.ground, reason.other) == (Ground.PROVEN, strength_text(max(every)))
+            assert (reason.ground, reason.other) == (Ground.PROVEN, strength_text(max(every), needs))
             completed = (*theirs, *(CARD_BY_TEXT[card] for card in reason.completion))
-            assert strength_text(side_strength(completed, blind)) == reason.other
+            assert strength_text(side_strength(completed, blind), needs) == reason.other
 
 
 def test_the_best_completion_of_an_empty_side_is_the_highest_colour_run() -> None:
-    assert strength_text(best_completion((), 3, False, (1 << 54) - 1)) == "colour-run 24"
-    assert strength_text(best_completion((), 4, True, (1 << 54) - 1)) == "sum 36"
+    assert strength_text(best_completion((), 3, False, (1 << 54) - 1), 3) == "colour-run 24"
+    assert strength_text(best_completion((), 4, True, (1 << 54) - 1), 4) == "sum 36"
 
 
 def test_a_fault_is_the_last_step_and_moves_nothing() -> None:
@@ -179,5 +179,7 @@ def test_both_forms_for_json_hold_the_same_round() -> None:
     whole, small = full(replay), compact(replay)
     assert len(whole["steps"]) == len(small["steps"]) == len(replay.steps)
     assert small["start"] == whole["steps"][0]["position"]
-    assert all(len(each) == 6 for step in small["steps"] for each in step["movements"])
+    for step, plain in zip(replay.steps, msgspec.json.decode(msgspec.json.encode(small))["steps"], strict=True):
+        assert tuple(Movement(*each) for each in plain["movements"]) == step.movements
+        assert [change[0] for change in plain["changes"]] == [change.field for change in step.changes]
     assert len(msgspec.json.encode(small)) < len(msgspec.json.encode(whole)) / 3

@@ -66,7 +66,7 @@
 
   // Whose cards are seen.
   const setView = (seat) => {
-    if (seat === view) return;
+    if (seat === view || shown.round.data.view !== null) return;
     view = seat;
     shown.board.setView(view);
     shown.list.draw(view);
@@ -94,7 +94,7 @@
     },
     text() {
       const { round } = shown;
-      if (only && view === null) return `#${round.at}`;
+      if (only && (view === null || only.view !== null)) return `#${round.at}`;
       const parts = only ? [] : [`round=${round.data.number}`];
       parts.push(`at=${round.at}`);
       if (view !== null) parts.push(`view=${view + 1}`);
@@ -128,11 +128,12 @@
     byId("subtitle").textContent = `Round ${data.id} · ${data.rules} · ${data.started.replace("T", " ").replace("Z", " UTC")} · ${resultWords(data)}`;
     [0, 1].forEach((each) => (document.querySelector(`[data-view="${each}"]`).textContent = data.bots[each]));
     byId("slider").max = round.length;
-    view = seat;
+    view = data.view ?? seat;
     shown = { round, board: new Board(round), list: new MoveList(round) };
     shown.chart = new Chart(round, (position, jump) => goTo(position, { jump }));
     round.goTo(Math.min(at, round.length), () => {});
-    byId("viewer").hidden = byId("views").hidden = false;
+    byId("viewer").hidden = false;
+    byId("views").hidden = data.view !== null; // a page of one seat's view holds no other
     say("");
     shown.board.setView(view);
     shown.list.draw(view);

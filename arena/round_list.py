@@ -1,0 +1,245 @@
+"""Which rounds a journal has: to choose from, and to find one again. Pure, but for `rounds_in` and `find_round`, which
+read the file."""
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+import attrs
+import msgspec
+from msgspec import Struct
+from tabulate import tabulate
+
+from arena.journal import VERSION, JournalError, RoundLine, TournamentLine, VoidLine, encoded, read
+from arena.plain_text import cropped, printable
+from arena.standings import Milliseconds, SeatNumber
+from engine.cards import SEATS
+from engine.scoring import Ending
+
+_MOST_PROBLEMS: Final = 10  # told one by one
+_NAME_WIDTH: Final = 16  # of a bot in the table
+HEADERS: Final = ("Round", "Bots", "Rules", "Winner", "Ending", "Points", "Moves", "Date")
+
+
+class _Result(Struct, frozen=True, gc=False):
+    winner: SeatNumber | None
+    ending: Ending
+    points: tuple[int, int]
+    owners: list[int | None]
+
+
+class _RoundName(Struct, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that finds it: the rest is skipped, which is quick."""
+
+    v: int
+    id: str
+
+
+class _RoundSummary(_RoundName, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that the list shows."""
+
+    bots: tuple[str, str]
+    rules: str
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
+    result: _Result
+    started: str
+
+
+@attrs.frozen
+class ListedRound:
+    line: int  # of the journal, from 1
+    id: str
+    bots: tuple[str, str]
+    rules: str
+    winner: int | None
+    ending: Ending
+    points: tuple[int, int]
+    stones: tuple[int, int]
+    moves: int
+    started: str
+    ambiguous: bool = False  # another round of the journal has the same id
+
+    @property
+    def address(self) -> str:
+        """What names it on the command line."""
+        return f"{self.id}@{self.line}" if self.ambiguous else self.id
+
+
+class Order(enum.Enum):
+    AS_PLAYED = "as played"
+    LONGEST = "longest"
+    CLOSEST = "closest"
+
+
+@attrs.frozen
+class Wanted:
+    """Which rounds of a journal, and in which order."""
+
+    bots: Sequence[str] = ()  # all of them sat at the table
+    endings: Sequence[str] = ()
+    rules: Sequence[str] = ()
+    faults: bool = False
+    order: Order = Order.AS_PLAYED
+    most: int | None = None
+
+
+def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
+    """The sound rounds, and a line for each line that cannot be used. Raises JournalError for a file without any line
+    of a journal."""
+    rounds: list[ListedRound] = []
+    problems: list[str] = []
+    more = sound = 0
+    for number, found in _lines(path, _RoundSummary):
+        match found:
+            case str():
+                if len(problems) < _MOST_PROBLEMS:
+                    problems.append(f"{path}:{number}: {found}")
+                else:
+                    more += 1
+            case _RoundSummary():
+                sound += 1
+                rounds.append(_listed(number, found))
+            case None:
+                sound += 1
+    if not sound:
+        raise JournalError(problems[0] if problems else f"{path}:1: the journal is empty: nothing was played yet")
+    return _with_ambiguity(rounds), problems + ([f"{path}: and {more} more lines like these"] if more else [])
+
+
+_Found = TypeVar("_Found", bound=_RoundName)
+
+
+def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[int, _Found | str | None]]:
+    """Each line's number with the round in it, with what is wrong with it, or with None if it is another line. As in
+    all that reads journals, a tournament that comes twice counts once."""
+    seen: set[bytes] = set()
+    again = False
+    for entry in read(path, kind | TournamentLine | VoidLine):
+        match entry.line:
+            case TournamentLine() as opening:
+                again = encoded(opening) in seen
+                seen.add(encoded(opening))
+                yield entry.number, "this tournament was already read; its rounds are left out" if again else None
+            case None:
+                yield entry.number, printable(entry.problem)
+            case _RoundName() if not again:
+                found = cast("_Found", entry.line)
+                yield entry.number, f"it is of version {found.v}; this is {VERSION}" if found.v != VERSION else found
+            case _:
+                yield entry.number, None
+
+
+def _listed(number: int, found: _RoundSummary) -> ListedRound:
+    a, b = (found.result.owners.count(seat) for seat in SEATS)
+    return ListedRound(
+        line=number,
+        id=found.id,
+        bots=found.bots,
+        rules=found.rules,
+        winner=found.result.winner,
+        ending=found.result.ending,
+        points=found.result.points,
+        stones=(a, b),
+        moves=len(found.moves),
+        started=found.started,
+    )
+
+
+def _with_ambiguity(rounds: list[ListedRound]) -> list[ListedRound]:
+    ids = [each.id for each in rounds]
+    if len(set(ids)) == len(ids):
+        return rounds
+    twice = {id for id in ids if ids.count(id) > 1}
+    return [attrs.evolve(each, ambiguous=each.id in twice) for each in rounds]
+
+
+def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
+    """Raises ValueError for a bot or rules that no round has."""
+    for name in wanted.bots:
+        _expect(name, "bot is called", {bot for each in rounds for bot in each.bots})
+    for name in wanted.rules:
+        _expect(name, "round was played by", {each.rules for each in rounds})
+    found = [each for each in rounds if _fits(each, wanted)]
+    match wanted.order:
+        case Order.LONGEST:
+            found.sort(key=lambda each: -each.moves)
+        case Order.CLOSEST:  # the fewer stones between them the closer, and the more of them are taken
+            found = [each for each in found if not each.ending.is_fault]
+            found.sort(key=lambda each: (abs(each.stones[0] - each.stones[1]), -sum(each.stones), -each.moves))
+        case Order.AS_PLAYED:
+            pass
+    return found[: wanted.most]
+
+
+def _expect(name: str, what: str, known: set[str]) -> None:
+    if name not in known:
+        names = ", ".join(sorted(map(printable, known))) or "none"
+        raise ValueError(f"no {what} {name!r}; there are: {names}")
+
+
+def _fits(each: ListedRound, wanted: Wanted) -> bool:
+    return (
+        set(wanted.bots) <= set(each.bots)
+        and (not wanted.endings or each.ending.value in wanted.endings)
+        and (not wanted.rules or each.rules in wanted.rules)
+        and (not wanted.faults or each.ending.is_fault)
+    )
+
+
+def row(each: ListedRound) -> tuple[str, ...]:
+    """A line of the table, by HEADERS."""
+    names = [cropped(printable(name), _NAME_WIDTH) for name in each.bots]
+    return (
+        printable(each.address),
+        f"{names[0]} - {names[1]}",
+        printable(each.rules),
+        "draw" if each.winner is None else names[each.winner],
+        each.ending.value,
+        f"{each.points[0]} - {each.points[1]}",
+        str(each.moves),
+        printable(each.started[:10]),
+    )
+
+
+def table(rounds: Iterable[ListedRound]) -> str:
+    aligned = ("left", "left", "left", "left", "left", "left", "right", "left")
+    return tabulate([row(each) for each in rounds], HEADERS, tablefmt="simple", colalign=aligned, disable_numparse=True)
+
+
+def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
+    """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
+    id, at, line = address.rpartition("@")
+    named = id if at and line.isdecimal() else address
+    found, rounds, damaged = [], 0, []
+    for number, each in _lines(path, _RoundName):
+        match each:
+            case str():
+                damaged.append(f"{path}:{number}: {each}")
+            case _RoundName():
+                rounds += 1
+                if each.id == named and address in (named, f"{named}@{number}"):
+                    found.append(number)
+            case None:
+                pass
+    if len(found) == 1:
+        return found[0], _round_at(path, found[0])
+    if found:
+        every = ", ".join(f"{address}@{number}" for number in found)
+        raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
+    if not rounds:
+        raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")
+    hint = f"; {len(damaged)} lines cannot be used, the first is {damaged[0]}" if damaged else ""
+    raise JournalError(
+        f"{path}: no round is called {address!r}; arena replay {path} lists the {rounds} there are{hint}"
+    )
+
+
+def _round_at(path: Path, number: int) -> RoundLine:
+    with open(path, "rb") as file:
+        line = next(islice(file, number - 1, None))
+    try:
+        return msgspec.json.decode(line, type=RoundLine)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise JournalError(f"{path}:{number}: this is no line of a journal: {printable(str(error))}") from None

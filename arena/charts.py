@@ -87,13 +87,14 @@ class Part:
 
 
 def stacked(parts: Sequence[Part], whole: int, words: str) -> Markup:
-    """A bar of parts beside each other, each with its number where there is room."""
+    """A bar of parts beside each other, each with its number where there is room. The number of a single part stands in
+    the table beside it."""
     drawn, at = [], 0.0
     for part in parts:
         width = 100 * part.amount / whole if whole else 0
         if part.amount:
             label = None
-            if width >= 5 + 2 * len(str(part.amount)):
+            if len(parts) > 1 and width >= 4 + 3 * len(str(part.amount)):
                 label = tag("text", part.amount, x=percent(at + width / 2), y="50%", class_=f"on-{part.kind}")
             box = tag("rect", x=percent(at), width=percent(width), y="0", height="100%", class_=f"part {part.kind}")
             drawn.append(tag("g", tag("title", f"{part.words}: {part.amount}"), box, label))

@@ -7,15 +7,13 @@ import click
 from arena.cli_table import journals_argument
 
 
-class _HowMany(click.ParamType):
-    name = "rounds"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
-        if value == "all" or isinstance(value, int):
-            return value
-        if str(value).isdecimal():
-            return int(str(value))
-        self.fail(f"{value!r}, but expected a number such as 2000, or all", param, ctx)
+def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
+    """None is all."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise click.BadParameter(f"{text!r}, but expected a number such as 2000, or all")
+    return int(text)
 
 
 @click.command()
@@ -25,10 +23,10 @@ class _HowMany(click.ParamType):
     help="Where to; without it the folder JOURNAL.report beside the first journal.",
 )  # fmt: skip
 @click.option(
-    "--rounds", "most", default=2000, show_default=True, metavar="N|all", type=_HowMany(),
+    "--rounds", "most", default="2000", show_default=True, metavar="N|all", callback=_how_many,
     help="How many rounds can be looked at in the report: a sample, if there are more.",
 )  # fmt: skip
-def report(journals: tuple[Path, ...], folder: Path | None, most: int | str) -> None:
+def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) -> None:
     """A report of one or more journals, as pages for a browser.
 
     Standings with Elo, the cross table, Elo over the course, endings and faults, thinking times, surprises, and the
@@ -47,7 +45,7 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | str) -> 
 
     target = folder or journals[0].with_suffix(".report")
     try:
-        written = write_report(journals, target, most if isinstance(most, int) else None)
+        written = write_report(journals, target, most)
     except ReportError as error:
         raise click.UsageError(str(error)) from None
     for problem in written.problems:

@@ -1,6 +1,6 @@
-"""Writes a report: index.html, the viewer replay.html, and beside them the rounds, a few in each file, so that a browser
-loads only those that are looked at. From a disk a page cannot fetch data; it can load scripts, so these files are
-scripts that hand over JSON."""
+"""Writes a report: index.html, the viewer replay.html, and beside them the rounds, a few in each file, so that a
+browser loads only those that are looked at. From a disk a page cannot fetch data; it can load scripts, so these files
+are scripts that hand over JSON."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice

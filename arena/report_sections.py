@@ -154,7 +154,12 @@ def first_player_section(report: Report) -> Section | None:
     words = f"{100 * mean:.1f} % ± {100 * margin:.1f} %"
     axis = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
     rows: list[list[Content]] = [
-        [tag("b", "all"), interval(axis, 100 * mean, 100 * margin, f"The first player scores {words}"), words, NOTHING]
+        [
+            tag("b", "all"),
+            interval(axis, 100 * mean, 100 * margin, f"The first player scores {words}"),
+            f"{100 * mean:.1f}%",
+            NOTHING,
+        ]
     ]
     for name in report.names:
         seating = report.gathered.seatings.get(name)

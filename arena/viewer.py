@@ -33,8 +33,8 @@ def _start(replay: Replay) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    """Without what is not there: most steps have neither note nor claim nor fault. A movement is [before, source, index,
-    after, target, index], a change is [field, before, after]."""
+    """Without what is not there: most steps have neither note nor claim nor fault. A movement is [before, source,
+    index, after, target, index], a change is [field, before, after]."""
     found = {
         "turn": step.turn,
         "seat": step.seat,

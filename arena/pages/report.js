@@ -62,6 +62,11 @@
       )
       .sort(ORDERS[order]);
   };
+  const measured = (text, unit) => {
+    const cell = make("td", text);
+    cell.dataset.unit = unit; // shown where there is no room for a head
+    return cell;
+  };
   const row = (round) => {
     const line = make("tr");
     const link = make("a", `round ${round.id}`);
@@ -75,7 +80,8 @@
     link.setAttribute("aria-label", `Replay of round ${round.id}, ${result}`);
     line.append(
       make("td", link), ...names, make("td", round.ending.replaceAll("-", " ")),
-      make("td", round.points.join("–")), make("td", String(round.moves)), make("td", (round.ms / 1000).toFixed(2)),
+      measured(round.points.join("–"), "points"), measured(String(round.moves), "moves"),
+      measured((round.ms / 1000).toFixed(2), "s of thought"),
     );
     return line;
   };

@@ -41,14 +41,22 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
       arena report cup.jsonl -o public/cup
       arena report *.jsonl -o all --rounds all
     """
+    from arena.report import gather
     from arena.report_files import ReportError, write_report
 
     target = folder or journals[0].with_suffix(".report")
-    try:
-        written = write_report(journals, target, most)
-    except ReportError as error:
-        raise click.UsageError(str(error)) from None
-    for problem in written.problems:
+    found = gather(journals)
+    told = len(found.problems)
+    for problem in found.problems:
         click.echo(problem, err=True)
-    shown = "all" if written.embedded == written.rounds else f"{written.embedded:,} of them"
-    click.echo(f"{written.rounds:,} rounds, {shown} with their replay. Open {written.index} in a browser.")
+    total = found.standings.rounds
+    if not total:
+        raise click.ClickException(f"{journals[0]}: no round was played yet, so there is nothing to report")
+    try:
+        embedded = write_report(found, target, most)
+    except ReportError as error:
+        raise click.ClickException(str(error)) from None
+    for problem in found.problems[told:]:
+        click.echo(problem, err=True)
+    shown = "all" if embedded == total else f"{embedded:,} of them"
+    click.echo(f"{total:,} rounds, {shown} with their replay. Open {target / 'index.html'} in a browser.")

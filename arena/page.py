@@ -49,7 +49,7 @@ def page(
         tag("title", title),
         tag("style", Markup(style)),
     )
-    block = tag("script", Markup(json_text(data)), type="application/json", id="data")
+    block = None if data is None else tag("script", Markup(json_text(data)), type="application/json", id="data")
     ending = joined(block, tag("script", Markup(script)))
     document = tag("html", tag("head", head), tag("body", body, ending), lang="en")
     return f"<!doctype html>\n{document.text}\n"

@@ -7,14 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import msgspec
 
 from arena.journal import RoundLine
 from arena.page import GENERATOR, json_text
 from arena.replays import replay_of
-from arena.report import Report, gather, sample
-from arena.report_page import Embedded, report_page
+from arena.report import Report, sample
+from arena.report_page import Sample, report_page
 from arena.viewer import round_data, viewer_page
 from engine.errors import EngineError
 
@@ -25,21 +24,12 @@ class ReportError(Exception):
     """A report that cannot be written where it should be."""
 
 
-@attrs.frozen
-class Written:
-    index: Path
-    rounds: int  # in the journals
-    embedded: int
-    problems: list[str]
-
-
-def write_report(journals: Sequence[Path], folder: Path, most: int | None) -> Written:
-    """`most` rounds become part of it, all if None. Raises ReportError for a folder that holds something else, and
-    OSError."""
+def write_report(report: Report, folder: Path, most: int | None) -> int:
+    """How many rounds became part of it: `most`, or all if None. Rounds that cannot be played again are added to the
+    problems of the report. Raises ReportError for a folder that holds something else, and OSError."""
     _refuse_foreign(folder)
-    report = gather(journals)
-    faults = report.gathered.faults
-    chosen = sample(report.standings.rounds, [upset.number for upset in report.upsets], faults, most)
+    total, faults = report.standings.rounds, report.gathered.faults
+    chosen = sample(total, [upset.number for upset in report.upsets], faults, most)
     rounds = folder / "rounds"
     rounds.mkdir(parents=True, exist_ok=True)
     # First of all: by this file a report that was interrupted is known to be one.
@@ -48,9 +38,9 @@ def write_report(journals: Sequence[Path], folder: Path, most: int | None) -> Wr
     (folder / "replay.html").write_text(viewer_page(None, chunks), encoding="utf-8")
     _script(rounds / "list.js", {"bots": report.names, "rounds": listed})
     _remove_left_over(rounds, len(chunks))
-    shown = Embedded(len(listed), len(set(faults).intersection(chosen)), journals[0].name)
+    shown = None if len(chosen) == total else Sample(len(chosen), len(set(faults).intersection(chosen)))
     (folder / "index.html").write_text(report_page(report, shown), encoding="utf-8")
-    return Written(folder / "index.html", report.standings.rounds, len(listed), report.problems)
+    return len(listed)
 
 
 def _refuse_foreign(folder: Path) -> None:

@@ -29,15 +29,14 @@ _MOST_CURVES: Final = 24  # more lines than this nobody can tell apart
 
 
 @attrs.frozen
-class Embedded:
-    """Which rounds can be looked at in this report."""
+class Sample:
+    """How many rounds can be looked at in a report that does not hold all of them."""
 
     rounds: int
-    faults: int
-    journal: str  # the first one, as the command line wants it
+    faults: int  # of these
 
 
-def report_page(report: Report, embedded: Embedded) -> str:
+def report_page(report: Report, sample: Sample | None) -> str:
     title = _title(report)
     sections = (
         _standings_section(report),
@@ -47,7 +46,7 @@ def report_page(report: Report, embedded: Embedded) -> str:
         endings_section(report),
         first_player_section(report),
         thinking_section(report),
-        _rounds_section(report, embedded),
+        _rounds_section(report, sample),
         settings_section(report),
         voids_section(report),
     )
@@ -57,9 +56,8 @@ def report_page(report: Report, embedded: Embedded) -> str:
         tag("main", *_remarks(report), *(_section(each) for each in shown)),
         tag("footer", tag("p", f"Made by {SERVER} from {', '.join(path.name for path in report.paths)}.")),
     )
-    data = {"bots": report.names, "rounds": embedded.rounds}
     styles, scripts = ("base.css", "report.css"), ("theme.js", "report.js")
-    return page(title, "report", body, styles, scripts, data, loads_files=True)
+    return page(title, "report", body, styles, scripts, loads_files=True)
 
 
 def _title(report: Report) -> str:
@@ -228,19 +226,8 @@ def _curve(report: Report, name: str) -> list[tuple[float, float]]:
     return [(float(point.rounds), point.elo[name]) for point in report.course if name in point.elo]
 
 
-def _rounds_section(report: Report, embedded: Embedded) -> Section:
-    total = report.standings.rounds
-    parts: list[Content] = []
-    if embedded.rounds < total:
-        faults = len(report.gathered.faults)
-        which = f"{embedded.faults:,} of {faults:,}" if embedded.faults < faults else f"all {faults:,}"
-        words = (
-            f"A sample: {embedded.rounds:,} of {total:,} rounds can be looked at here. The most surprising are among "
-            f"them, {which} that ended by a fault, and the others evenly spread. Any other is shown by "
-        )
-        command = f"arena replay {embedded.journal} ROUND"
-        parts.append(tag("p", words, tag("code", command), "; more become part of the report with ",
-                         tag("code", "--rounds"), ".", class_="remark", id="sample"))  # fmt: skip
+def _rounds_section(report: Report, sample: Sample | None) -> Section:
+    parts: list[Content] = [] if sample is None else [_sample_remark(report, sample)]
     options = [tag("option", name, value=name) for name in report.names]
     endings = [ending.value for ending, count in report.gathered.endings.most_common() if count]
     filters = tag(
@@ -260,6 +247,18 @@ def _rounds_section(report: Report, embedded: Embedded) -> Section:
         tag("div", id="pager", class_="pager"),
     ]
     return "rounds", "Rounds", joined(*parts)
+
+
+def _sample_remark(report: Report, sample: Sample) -> Markup:
+    faults = len(report.gathered.faults)
+    which = f"{sample.faults:,} of {faults:,}" if sample.faults < faults else f"all {faults:,}"
+    words = (
+        f"A sample: {sample.rounds:,} of {report.standings.rounds:,} rounds can be looked at here. The most surprising "
+        f"are among them, {which} that ended by a fault, and the others evenly spread. Any other is shown by "
+    )
+    replay = tag("code", f"arena replay {report.paths[0].name} ROUND")
+    more = tag("code", "arena report --rounds")
+    return tag("p", words, replay, "; more become part of a report with ", more, ".", class_="remark", id="sample")
 
 
 _ORDERS: Final = {"number": "as played", "moves": "longest", "lead": "closest", "ms": "most thought"}

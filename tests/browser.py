@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 CHROMIUM: Final = shutil.which("chromium")
 MISSING: Final = "there is no chromium here: pages are not tested in a browser (Debian: apt-get install chromium)"
@@ -41,8 +41,12 @@ class Watched:
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        self.page.on("dialog", self._dismissed)
         self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def _dismissed(self, dialog: Dialog) -> None:
+        self.complaints.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def close(self) -> None:
         self.context.close()

@@ -33,7 +33,7 @@ def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str
         "mirror": True,
         "seed": "7",
         "max_faults": 5,
-        "bots": [{"name": name, "cmd": ["./bot"], "env": {"TOKEN": "secret"}, "clock": clock} for name in bots],
+        "bots": [{"name": name, "cmd": ["./bot"], "env": {"TOKEN": "hunter2"}, "clock": clock} for name in bots],
     }
     return TournamentLine(config=config, started="2026-01-31T12:00:00Z")
 

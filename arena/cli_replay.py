@@ -144,10 +144,7 @@ def load(journal: Path, address: str) -> "Replay":
 
 
 def _list(journal: Path, wanted: "Wanted", limit: int | None, as_json: bool, paint: Paint) -> None:
-    import attrs
-    import msgspec
-
-    from arena.round_list import chosen, rounds_in, table
+    from arena.round_list import chosen, json_text, rounds_in, table
     from arena.terminal import is_interactive
 
     rounds, problems = rounds_in(journal)
@@ -161,8 +158,7 @@ def _list(journal: Path, wanted: "Wanted", limit: int | None, as_json: bool, pai
     for problem in problems:
         click.echo(problem, err=True)
     if as_json:
-        rows = [attrs.asdict(each) | {"ending": each.ending.value, "round": each.address} for each in found[:most]]
-        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=1))
+        click.echo(json_text(found[:most]))
     elif not found:
         click.echo(f"None of the {len(rounds)} rounds is such a one." if rounds else "No round was played yet.")
     elif limit is not None or not is_interactive():

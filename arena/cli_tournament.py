@@ -29,21 +29,21 @@ _BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, star
 
 def _tournament_options(command: F) -> F:
     """Every option of arena.options, so that the command line can say all that a file can."""
-    return _options(command, (*TOURNAMENT, *BOT))
+    return add_options(command, (*TOURNAMENT, *BOT))
 
 
 def _match_options(command: F) -> F:
-    return _options(command, [option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+    return add_options(command, [option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 
 
-def _options(command: F, options: Sequence[Option]) -> F:
+def add_options(command: F, options: Sequence[Option]) -> F:
     for option in reversed(options):
         parameter = option.name.replace("-", "_")
         command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)
     return command
 
 
-def _given(options: Mapping[str, str | None]) -> dict[str, str]:
+def given(options: Mapping[str, str | None]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in options.items() if value is not None}
 
 
@@ -99,7 +99,7 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
     from arena.score import match_text
     from arena.standings import fold
 
-    config = _configured(lambda: from_command_line(bots, (), _given(options)))
+    config = _configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
         _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
         assert config.journal is not None
@@ -136,7 +136,7 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
       arena run greedy counting random --rules tactics --rounds 20 --journal cup.jsonl
       arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
     """
-    config = _configured(lambda: _run_config(bots, specs, _given(options)))
+    config = _configured(lambda: _run_config(bots, specs, given(options)))
     _drive(config, _listener_maker(events, quiet))
     if not events:
         assert config.journal is not None

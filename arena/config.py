@@ -84,17 +84,24 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
     """BOT arguments, `--bot` texts of key=value words, and the options that were given."""
     values = Source(options, _flag).read(by_name(TOURNAMENT, BOT))
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
-    players = []
-    for text in bots:
-        try:
-            spec = parse_bot(text)
-        except BotError as error:
-            raise ConfigError(str(error)) from None
-        players.append(_bot(each | {"name": spec.name, "cmd": spec.command}, repr(text), Path()))
+    players = [_bot_argument(text, each) for text in bots]
     for text in specs:
         where = f"--bot {text!r}"
         players.append(_bot(each | _spec_keys(text, where), where, Path()))
     return _config(values, players, _flag)
+
+
+def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
+    """One BOT argument, and the options of bots that were given."""
+    return _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
+
+
+def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
+    try:
+        spec = parse_bot(text)
+    except BotError as error:
+        raise ConfigError(str(error)) from None
+    return _bot({**keys, "name": spec.name, "cmd": spec.command}, repr(text), Path())
 
 
 def _spec_keys(text: str, where: str) -> dict[str, Any]:

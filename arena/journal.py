@@ -154,20 +154,34 @@ class Entry:
     line: Any  # None if it is damaged
     problem: str = ""
     torn: bool = False  # the last line, cut off in the middle
+    start: int = 0  # the byte at which it begins
 
 
 def read(path: Path, kind: Any) -> Iterator[Entry]:
     """Every line of the file, one at a time. `kind` is the union of structs to decode."""
     decoder = msgspec.json.Decoder(kind)
+    start = 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 if not line.endswith(b"\n"):
                     yield Entry(number, None, "the line is torn: the file ends in the middle of it", torn=True)
                 else:
-                    yield Entry(number, decoder.decode(line))
+                    yield Entry(number, decoder.decode(line), start=start)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 yield Entry(number, None, f"this is no line of a journal: {error}")
+            start += len(line)
+
+
+def read_round(path: Path, entry: Entry) -> RoundLine:
+    """A line that was read as something smaller before, as the whole round that it is. Raises JournalError."""
+    with open(path, "rb") as file:
+        file.seek(entry.start)
+        line = file.readline()
+    try:
+        return msgspec.json.decode(line, type=RoundLine)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise JournalError(f"{path}:{entry.number}: this is no line of a journal: {error}") from None
 
 
 class Journal:

@@ -2,17 +2,16 @@
 read the file."""
 
 import enum
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
 import attrs
-import msgspec
 from msgspec import Struct
 from tabulate import tabulate
 
-from arena.journal import VERSION, JournalError, RoundLine, TournamentLine, VoidLine, encoded, read
+from arena.journal import VERSION, Entry, JournalError, RoundLine, TournamentLine, VoidLine, encoded, read, read_round
 from arena.plain_text import cropped, printable
 from arena.standings import Milliseconds, SeatNumber
 from engine.cards import SEATS
@@ -91,16 +90,16 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
     rounds: list[ListedRound] = []
     problems: list[str] = []
     more = sound = 0
-    for number, found in _lines(path, _RoundSummary):
+    for entry, found in _lines(path, _RoundSummary):
         match found:
             case str():
                 if len(problems) < _MOST_PROBLEMS:
-                    problems.append(f"{path}:{number}: {found}")
+                    problems.append(f"{path}:{entry.number}: {found}")
                 else:
                     more += 1
             case _RoundSummary():
                 sound += 1
-                rounds.append(_listed(number, found))
+                rounds.append(_listed(entry.number, found))
             case None:
                 sound += 1
     if not sound:
@@ -111,8 +110,8 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
 _Found = TypeVar("_Found", bound=_RoundName)
 
 
-def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[int, _Found | str | None]]:
-    """Each line's number with the round in it, with what is wrong with it, or with None if it is another line. As in
+def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | str | None]]:
+    """Each line with the round in it, with what is wrong with it, or with None if it is another line. As in
     all that reads journals, a tournament that comes twice counts once."""
     seen: set[bytes] = set()
     again = False
@@ -121,14 +120,14 @@ def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[int, _Found | str |
             case TournamentLine() as opening:
                 again = encoded(opening) in seen
                 seen.add(encoded(opening))
-                yield entry.number, "this tournament was already read; its rounds are left out" if again else None
+                yield entry, "this tournament was already read; its rounds are left out" if again else None
             case None:
-                yield entry.number, printable(entry.problem)
+                yield entry, printable(entry.problem)
             case _RoundName() if not again:
                 found = cast("_Found", entry.line)
-                yield entry.number, f"it is of version {found.v}; this is {VERSION}" if found.v != VERSION else found
+                yield entry, f"it is of version {found.v}; this is {VERSION}" if found.v != VERSION else found
             case _:
-                yield entry.number, None
+                yield entry, None
 
 
 def _listed(number: int, found: _RoundSummary) -> ListedRound:
@@ -208,25 +207,31 @@ def table(rounds: Iterable[ListedRound]) -> str:
     return tabulate([row(each) for each in rounds], HEADERS, tablefmt="simple", colalign=aligned, disable_numparse=True)
 
 
+def json_text(rounds: Iterable[ListedRound]) -> str:
+    """For programs, a line for each round; `round` is what names it on the command line."""
+    rows = ({"round": each.address} | attrs.asdict(each) | {"ending": each.ending.value} for each in rounds)
+    return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]"
+
+
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
     """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
     id, at, line = address.rpartition("@")
     named = id if at and line.isdecimal() else address
     found, rounds, damaged = [], 0, []
-    for number, each in _lines(path, _RoundName):
+    for entry, each in _lines(path, _RoundName):
         match each:
             case str():
-                damaged.append(f"{path}:{number}: {each}")
+                damaged.append(f"{path}:{entry.number}: {each}")
             case _RoundName():
                 rounds += 1
-                if each.id == named and address in (named, f"{named}@{number}"):
-                    found.append(number)
+                if each.id == named and address in (named, f"{named}@{entry.number}"):
+                    found.append(entry)
             case None:
                 pass
     if len(found) == 1:
-        return found[0], _round_at(path, found[0])
+        return found[0].number, read_round(path, found[0])
     if found:
-        every = ", ".join(f"{address}@{number}" for number in found)
+        every = ", ".join(f"{address}@{entry.number}" for entry in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
     if not rounds:
         raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")
@@ -234,12 +239,3 @@ def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
     raise JournalError(
         f"{path}: no round is called {address!r}; arena replay {path} lists the {rounds} there are{hint}"
     )
-
-
-def _round_at(path: Path, number: int) -> RoundLine:
-    with open(path, "rb") as file:
-        line = next(islice(file, number - 1, None))
-    try:
-        return msgspec.json.decode(line, type=RoundLine)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise JournalError(f"{path}:{number}: this is no line of a journal: {printable(str(error))}") from None

@@ -70,7 +70,7 @@ def scale(axis: Axis) -> Markup:
     for place, tick in enumerate(axis.ticks):
         anchor = "start" if place == 0 else "end" if place == len(axis.ticks) - 1 else "middle"
         labels.append(tag("text", f"{tick:g}", x=percent(axis.share(tick)), y="75%", text_anchor=anchor))
-    return tag("svg", *labels, class_="strip scale", aria_hidden="true")
+    return tag("div", tag("svg", *labels, class_="strip scale", aria_hidden="true"), class_="room")
 
 
 def _rule(x: float, kind: str, top: str = "0%", bottom: str = "100%") -> Markup:

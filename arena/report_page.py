@@ -188,7 +188,7 @@ def _heat_cell(name: str, other: str, versus: Versus | None) -> Markup:
     share = (versus.wins + versus.draws / 2) / versus.rounds
     heat = round((share - 0.5) * 2 * _HEAT)
     words = f"{name} against {other}: {versus.wins} won, {versus.draws} drawn, {versus.losses} lost"
-    pair = {"data_one": name, "data_other": other, "title": words, "aria_label": words}
+    pair = {"data_one": name, "data_other": other, "title": words}
     link = tag("a", f"{100 * share:.0f}", href="#rounds", class_="cell", **pair)
     return tag("td", link, class_=f"heat {'up' if heat > 0 else 'down' if heat < 0 else 'even'}{abs(heat) or ''}")
 

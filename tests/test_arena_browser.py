@@ -158,6 +158,10 @@ def test_the_slider_the_chart_and_the_list_lead_to_positions(watched: Watched, f
     page.locator("#moves button").nth(8).click()
     assert at(page).startswith("9 /")
     expect(page.locator("#moves button[aria-current]")).to_have_count(1)
+    for position in (length(page) - 3, 5, length(page) // 2):  # the list follows, and the page does not scroll
+        page.locator("#slider").fill(str(position))
+        expect(page.locator("#moves button[aria-current]")).to_be_in_viewport(ratio=1)
+        assert page.evaluate("scrollY") == 0
     box = page.locator("#chart svg").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

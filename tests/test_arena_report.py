@@ -321,6 +321,11 @@ def test_an_axis_holds_its_values_between_round_numbers(values: tuple[float, ...
     assert axis.share(axis.ticks[-1]) == 100
 
 
+def test_no_style_or_script_could_end_its_own_element() -> None:
+    for path in (Path(__file__).parent.parent / "arena" / "pages").glob("*.[cj]s*"):
+        assert "</" not in path.read_text(), path.name
+
+
 def test_an_installed_arena_has_the_files_of_the_pages() -> None:
     root = Path(__file__).parent.parent
     patterns = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["arena"]

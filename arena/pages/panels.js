@@ -120,7 +120,7 @@ class MoveList {
     }
     this.current.setAttribute("aria-current", "step");
     const line = this.current.closest("li");
-    const top = line.offsetTop - this.list.offsetTop;
+    const top = line.offsetTop;
     // Only the list scrolls, never the page.
     if (top < this.list.scrollTop || top + line.offsetHeight > this.list.scrollTop + this.list.clientHeight) {
       this.list.scrollTop = top - this.list.clientHeight / 2;

@@ -112,7 +112,6 @@
     },
   };
   addEventListener("hashchange", () => follow());
-  addEventListener("popstate", () => follow());
 
   // Showing a round.
   const say = (text) => {
@@ -144,18 +143,25 @@
   };
 
   // Rounds of a report lie in files beside the page, some in each; a file is loaded when one of its rounds is wanted.
-  const loaded = new Map(); // number of the file -> its rounds
+  const files = new Map(); // number of the file -> the promise of its rounds
+  let handedOver = null;
+  globalThis.arenaLoaded = (rounds) => (handedOver = rounds); // what the script of a file calls
   const fileOf = (number) => chunks.findIndex(([first, last]) => first <= number && number <= last);
-  const load = (file) =>
-    new Promise((resolve, reject) => {
-      if (loaded.has(file)) return resolve(loaded.get(file));
-      const script = make("script");
-      globalThis.arenaLoaded = (rounds) => loaded.set(file, rounds);
-      script.src = `rounds/${file}.js`;
-      script.addEventListener("load", () => resolve(loaded.get(file)));
-      script.addEventListener("error", () => reject(new Error(`rounds/${file}.js is missing: it belongs beside this page`)));
-      document.head.append(script);
-    });
+  const load = (file) => {
+    if (!files.has(file)) {
+      files.set(file, new Promise((resolve, reject) => {
+        const script = make("script");
+        script.src = `rounds/${file}.js`;
+        script.addEventListener("load", () => resolve(handedOver)); // comes right after its own call
+        script.addEventListener("error", () => {
+          files.delete(file);
+          reject(new Error(`rounds/${file}.js is missing: it belongs beside this page`));
+        });
+        document.head.append(script);
+      }));
+    }
+    return files.get(file);
+  };
   const neighbours = (rounds, number, file) => {
     const place = rounds.findIndex((each) => each.number === number);
     const before = rounds[place - 1]?.number ?? chunks[file - 1]?.[1];

@@ -50,7 +50,7 @@ def _kind(column: Sequence[Content]) -> str | None:
 
 
 def bot(name: str) -> Markup:
-    return tag("bdi", name, class_="bot")
+    return tag("bdi", name, class_="bot", title=name)
 
 
 def endings_section(report: Report) -> Section | None:

@@ -33,6 +33,7 @@ format: $(READY)  ## mend lint and format
 
 playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
 	@$(BIN)/python -m tests.playthrough
+	@$(BIN)/python -m tests.golden_replays
 
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.strength

@@ -13,8 +13,11 @@ from tabulate import tabulate
 
 from arena.journal import VERSION, Entry, JournalError, RoundLine, TournamentLine, VoidLine, encoded, read, read_round
 from arena.plain_text import cropped, printable
+from arena.positions import Replay
+from arena.replays import replay_of
 from arena.standings import Milliseconds, SeatNumber
 from engine.cards import SEATS
+from engine.errors import EngineError
 from engine.scoring import Ending
 
 _MOST_PROBLEMS: Final = 10  # told one by one
@@ -211,6 +214,15 @@ def json_text(rounds: Iterable[ListedRound]) -> str:
     """For programs, a line for each round; `round` is what names it on the command line."""
     rows = ({"round": each.address} | attrs.asdict(each) | {"ending": each.ending.value} for each in rounds)
     return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]"
+
+
+def load_replay(path: Path, address: str) -> Replay:
+    """The round of the journal. Raises JournalError if it is not there, or was not played by the rules."""
+    number, line = find_round(path, address)
+    try:
+        return replay_of(line)
+    except (EngineError, ValueError) as error:
+        raise JournalError(f"{path}:{number}: round {printable(line.id)}: {printable(str(error))}") from None
 
 
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:

@@ -141,15 +141,17 @@ class ListScreen:
     cursor: int = 0
     typed: str = ""
     message: str = ""  # why the last choice could not be opened
-    page: int = 10
+    page: int = 21  # rows that fit
+
+    def fitted(self, height: int) -> "ListScreen":
+        return attrs.evolve(self, page=max(1, height - 3))
 
     def lines(self, width: int, height: int) -> list[str]:
-        rows = max(1, height - 3)
-        top = self.cursor // rows * rows
+        top = self.cursor // self.page * self.page
         name_width = min(max(5, (width - 64) // 2), 30)
         bots = 2 * name_width + 4
         body = ["   " + _row(("", "Round", "Bots (* won)", "Rules", "Ending", "Points", "Moves"), bots)]
-        for at, each in enumerate(self.rounds[top : top + rows], top):
+        for at, each in enumerate(self.rounds[top : top + self.page], top):
             mark = " > " if at == self.cursor else "   "
             body.append(mark + _row(_cells(at + 1, each, name_width), bots))
         return _filled([*body, ""], self._status(), width, height)

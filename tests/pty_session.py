@@ -10,7 +10,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,19 +49,16 @@ class PtySession:
     def wait_for(self, text: str) -> None:
         self._wait(lambda: text in self.text, text)
 
+    def wait_for_line(self, number: int, text: str) -> None:
+        self._wait(lambda: text in self.lines[number], text)
+
     def wait_for_status(self) -> int:
         """Until the command has ended."""
         self._wait(self._ended, "the end of the command")
         assert self.status is not None
         return self.status
 
-    def wait_until_stopped(self) -> None:
-        """By the signal of Ctrl-Z."""
-        _, status = os.waitpid(self.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
-        self._read(0.1)
-
-    def _wait(self, there: Any, what: str) -> None:
+    def _wait(self, there: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + _PATIENCE
         while not there():
             assert time.monotonic() < deadline, f"{what!r} did not come; the screen shows\n{self.text}"
@@ -91,21 +88,23 @@ class PtySession:
 
 @contextlib.contextmanager
 def arena_in_terminal(
-    arguments: Sequence[str], folder: Path, columns: int = 80, rows: int = 24, **environment: str
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, around: Sequence[str] = ()
 ) -> Iterator[PtySession]:
-    """`arena` with these arguments on a terminal of this size; it is ended with the block."""
+    """`arena` with these arguments on a terminal of 80 columns and 24 rows; it is ended with the block. `around` is a
+    command that runs it."""
     root = str(Path(__file__).parent.parent)
     settings = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    settings |= {"TERM": "xterm-256color", "PYTHONPATH": root, **environment}
+    settings |= {"TERM": "xterm-256color", "PYTHONPATH": root, **(environment or {})}
+    command = [*around, sys.executable, "-m", "arena", *arguments]
     pid, descriptor = pty.fork()
     if not pid:
         try:
             os.chdir(folder)
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execve(sys.executable, [sys.executable, "-m", "arena", *arguments], settings)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            os.execvpe(command[0], command, settings)
         finally:
             os._exit(127)
-    session = PtySession(pid, descriptor, columns, rows)
+    session = PtySession(pid, descriptor, 80, 24)
     try:
         yield session
     finally:

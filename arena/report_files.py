@@ -11,6 +11,7 @@ import msgspec
 
 from arena.journal import RoundLine
 from arena.page import GENERATOR, json_text
+from arena.plain_text import printable
 from arena.replays import replay_of
 from arena.report import Report, sample
 from arena.report_page import Sample, report_page
@@ -91,7 +92,7 @@ def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Round
             line = decoder.decode(raw)
             yield number, line, round_data(replay_of(line), number)
         except (msgspec.DecodeError, EngineError, ValueError) as error:
-            report.problems.append(f"{path}:{place}: this round cannot be played again: {error}")
+            report.problems.append(f"{path}:{place}: this round cannot be played again: {printable(str(error))}")
 
 
 def _lines(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Path, int, bytes]]:

@@ -125,7 +125,7 @@ def upsets_section(report: Report) -> Section | None:
             f"{100 * upset.expected:.0f}%",
             f"{upset.points[0]}–{upset.points[1]}",
             upset.ending.value.replace("-", " "),
-            tag("a", f"round {upset.id}", href=f"replay.html#round={upset.number}", data_round=upset.number),
+            tag("a", f"round {upset.id}", href=f"replay.html#round={upset.number}"),
         ]
         for upset in report.upsets
     ]

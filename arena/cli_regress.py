@@ -75,6 +75,8 @@ def regress(
         click.echo(problem, err=True)
     if as_json or findings.decisions or went == Went():
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
+    if went.stopped:
+        click.echo("Stopped: not every decision was asked for.", err=True)
     if went.failure is not None:
         raise click.ClickException(f"{spec.name} does not start: {printable(went.failure)}")
     sys.exit(INTERRUPTED if went.stopped else 1 if findings.different else 0)

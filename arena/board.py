@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rich.cells import cell_len
+
 from arena.movements import back_of
 from arena.plain_text import cropped, padded, printable
 from arena.positions import Position, Replay, Step, StonePosition
@@ -99,8 +101,8 @@ def _what_happened(replay: Replay, step: Step) -> Iterator[str]:
 
 
 def _wrapped(line: str, indent: str) -> list[str]:
-    wrapped = textwrap.wrap(line, WIDTH, subsequent_indent=indent, drop_whitespace=True)
-    return [cropped(each, WIDTH) for each in wrapped] or [""]
+    columns = WIDTH if cell_len(line) == len(line) else WIDTH // 2  # characters may be two columns wide
+    return [cropped(each, WIDTH) for each in textwrap.wrap(line, columns, subsequent_indent=indent)]
 
 
 def _name(replay: Replay, seat: int) -> str:

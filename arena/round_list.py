@@ -3,6 +3,7 @@ read the file."""
 
 import enum
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -150,11 +151,8 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
 
 
 def _with_ambiguity(rounds: list[ListedRound]) -> list[ListedRound]:
-    ids = [each.id for each in rounds]
-    if len(set(ids)) == len(ids):
-        return rounds
-    twice = {id for id in ids if ids.count(id) > 1}
-    return [attrs.evolve(each, ambiguous=each.id in twice) for each in rounds]
+    ids = Counter(each.id for each in rounds)
+    return [attrs.evolve(each, ambiguous=True) if ids[each.id] > 1 else each for each in rounds]
 
 
 def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:

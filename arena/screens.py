@@ -16,12 +16,12 @@ _BOARD_KEYS: Final = "arrows step/turn  c claim  g/G ends  v view  ? help  q qui
 _LIST_KEYS: Final = "arrows or a number, Enter: open   q: quit"
 _LEAVE: Final = ("q", "escape", "ctrl-c", "ctrl-d")
 _HELP: Final = """\
-  right, space, n   the next position         left, backspace, p   the one before
-  down, pagedown    the end of a turn         up, pageup           the one before
-  c                 the next claim            C                    the one before
-  g, home           the deal                  G, end               the end
-  number, Enter     that position             v                    the next view
-  ?                 this help, and back       q, escape            leave
+  right, space, n   the next position        left, backspace, p   the one before
+  down, pagedown    the end of a turn        up, pageup           the one before
+  c                 the next claim           C                    the one before
+  g, home           the deal                 G, end               the end
+  number, Enter     that position            v                    the next view
+  ?                 this help, and back      q, escape            leave
 
   Views: both hands, then what seat 0 could see, then what seat 1 could see.
 

@@ -298,6 +298,13 @@ def test_every_step_fits_the_smallest_terminal_with_its_move_and_reason() -> Non
             assert "q quit" in lines[-1]
 
 
+def test_the_help_fits_too() -> None:
+    lines = board_after("?").lines(80, 24)
+    assert "the next claim" in lines[4]
+    assert not any("…" in line for line in lines)
+    assert board_after("?", "escape").help is False
+
+
 def test_a_small_window_is_filled_and_never_overflown() -> None:
     for width, height in ((40, 10), (20, 3), (1, 1), (200, 60)):
         lines = board_after("c").lines(width, height)

@@ -12,7 +12,7 @@ demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
-	@$(BIN)/pytest -q -n $(WORKERS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes
 	@$(BIN)/pytest -q -n auto --hypothesis-profile=fuzz -m fuzz

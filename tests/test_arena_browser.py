@@ -15,7 +15,10 @@ from arena.cli_report import report
 from tests.browser import CHROMIUM, MISSING, Watched, chromium
 from tests.journals import HOSTILE, HOSTILE_NOTE, NAMES, rounds, write
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason=MISSING),
+    pytest.mark.xdist_group("browser"),  # one Chromium at a time: other tests measure how fast bots are
+]
 ROUND = "3.2"  # a bot with a hostile name takes part
 
 

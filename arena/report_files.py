@@ -18,7 +18,7 @@ from arena.report_page import Sample, report_page
 from arena.viewer import round_data, viewer_page
 from engine.errors import EngineError
 
-_CHUNK: Final = 20  # rounds in a file: some 100 kB
+_CHUNK: Final = 20  # rounds in a file: up to 300 kB with tactic cards
 
 
 class ReportError(Exception):

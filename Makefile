@@ -12,7 +12,7 @@ demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
-	@$(BIN)/pytest -q -n $(WORKERS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes
 	@$(BIN)/pytest -q -n auto --hypothesis-profile=fuzz -m fuzz
@@ -25,6 +25,7 @@ check: $(READY)  ## lint, format and types
 bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=1 for the long versions
 	@$(BIN)/python -m tests.bench
 	@$(BIN)/python -m tests.bench_arena
+	@$(BIN)/python -m tests.bench_report
 
 format: $(READY)  ## mend lint and format
 	@$(BIN)/ruff check --fix .

@@ -17,6 +17,7 @@ _COMMANDS: Final = {
     "table": ("arena.cli_table", "table", "Standings, Elo and cross tables of journals."),
     "verify": ("arena.cli_table", "verify", "Every round of a journal again through the referee."),
     "replay": ("arena.cli_replay", "replay", "The rounds of a journal, step by step."),
+    "report": ("arena.cli_report", "report", "Journals as pages for a browser, every round with its replay."),
     "regress": ("arena.cli_regress", "regress", "Where does a bot decide otherwise than before?"),
     "again": ("arena.cli_tournament", "again", "The round of a fault once more."),
     "demo": ("arena.cli_tournament", "demo", "A small tournament of the bots that come along."),

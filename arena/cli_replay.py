@@ -16,6 +16,7 @@ from arena.positions import json_text as positions_as_json
 from arena.round_list import Order, Wanted, chosen, load_replay, rounds_in, table
 from arena.round_list import json_text as list_as_json
 from arena.terminal import is_interactive
+from arena.viewer import round_data, viewer_page
 from engine.cards import SEATS, Seat
 from engine.scoring import Ending
 
@@ -43,6 +44,12 @@ _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False
 @click.option("--all", "every", is_flag=True, help="Print every step of the round.")
 @click.option("--at", metavar="N", type=click.IntRange(0), help="Print one position; 0 is after the deal.")
 @click.option("--json", "as_json", is_flag=True, help="The positions as JSON; without a round, the list.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the round as a page to look at.",
+)
 @click.option("--seat", metavar="0|1|NAME", help="Only what this seat could see.")
 @click.option("--color/--no-color", default=None, help="Colours, or none.  [on a terminal, unless NO_COLOR is set]")
 def replay(
@@ -58,6 +65,7 @@ def replay(
     every: bool,
     at: int | None,
     as_json: bool,
+    html: Path | None,
     seat: str | None,
     color: bool | None,
 ) -> None:
@@ -70,6 +78,9 @@ def replay(
     Position 0 is after the deal, and each move makes one more. A claim comes with the reason why it holds. In the view
     of one seat the other's hand, its draws and its notes are hidden.
 
+    With --html, the round becomes one page for a browser, which needs nothing else. With --seat as well, nothing that
+    the seat could not see is in it.
+
     \b
     Examples:
       arena replay cup.jsonl
@@ -78,6 +89,7 @@ def replay(
       arena replay cup.jsonl 1.1-2.3 --all --seat greedy
       arena replay cup.jsonl 1.1-2.3 --at 17
       arena replay cup.jsonl 1.1-2.3 --json
+      arena replay cup.jsonl 1.1-2.3 --html round.html
     """
     if longest and closest:
         raise click.UsageError("--longest and --closest are two orders; choose one")
@@ -85,13 +97,18 @@ def replay(
     wanted = Wanted(bots, endings, rules, faults, order, longest or closest)
     try:
         if round_id is None:
-            if every or at is not None or seat is not None:
-                raise click.UsageError("--all, --at and --seat are for one round; name it after the journal")
+            if every or at is not None or seat is not None or html is not None:
+                raise click.UsageError("--all, --at, --seat and --html are for one round; name it after the journal")
             _list(journal, wanted, limit, as_json, _painter(color))
         else:
             if wanted != Wanted() or limit is not None:
                 raise click.UsageError("which rounds to list, and one round by name: choose one of the two")
-            _show(load_replay(journal, round_id), every, at, as_json, seat, _painter(color))
+            if html is not None:
+                if every or at is not None or as_json:
+                    raise click.UsageError("--html writes a page with all positions; --all, --at and --json print")
+                _write_page(load_replay(journal, round_id), seat, html)
+            else:
+                _show(load_replay(journal, round_id), every, at, as_json, seat, _painter(color))
     except JournalError as error:
         raise click.ClickException(str(error)) from None
 
@@ -147,6 +164,13 @@ def _show(replay: Replay, every: bool, at: int | None, as_json: bool, seat: str 
     else:
         _print(board.text(shown, shown.steps[-1]), paint)
         click.echo("This is the last position; --all prints every step, --at N one of them.", err=True)
+
+
+def _write_page(replay: Replay, seat: str | None, path: Path) -> None:
+    viewer = _seat(replay, seat)
+    shown = replay if viewer is None else one_seats_view(replay, viewer)
+    path.write_text(viewer_page(round_data(shown)), encoding="utf-8")
+    click.echo(f"Open {path} in a browser.")
 
 
 def _seat(replay: Replay, text: str | None) -> Seat | None:

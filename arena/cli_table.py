@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from arena.tables import TableFormat
 
 _FORMATS = ["table", "csv", "json", "markdown"]
-_journals = click.argument(
+journals_argument = click.argument(
     "journals",
     nargs=-1,
     required=True,
@@ -46,7 +46,7 @@ def print_standings(
 
 
 @click.command()
-@_journals
+@journals_argument
 @click.option(
     "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
 )
@@ -100,7 +100,7 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 
 
 @click.command()
-@_journals
+@journals_argument
 def verify(journals: tuple[Path, ...]) -> None:
     """Every round again through the referee, every deal from its seed, every point recounted. The exit status is 1 if
     anything is wrong.

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 _ELO: Final = 400 / math.log(10)  # Elo for one unit of log odds
-_Z95: Final = 1.959964  # standard deviations to either side that hold 95 % of a normal distribution
+Z95: Final = 1.959964  # standard deviations to either side that hold 95 % of a normal distribution
 _PAIR: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
 _SINGLE: Final = (0.0, 0.5, 1.0)
 _MOST_STEPS: Final = 200  # Newton needs about ten; this only keeps a bug from hanging us
@@ -99,7 +99,7 @@ class Ratings:
         cov = self.covariance
         deviation = math.sqrt(max(0.0, cov[one, one] + cov[other, other] - 2 * cov[one, other]))
         elo = self.elo[one] - self.elo[other]
-        return Difference(elo, _Z95 * deviation, _superiority(elo, deviation), self.bounds[one] or self.bounds[other])
+        return Difference(elo, Z95 * deviation, _superiority(elo, deviation), self.bounds[one] or self.bounds[other])
 
 
 def _superiority(elo: float, deviation: float) -> float:
@@ -132,7 +132,7 @@ def rate(bots: int, matchups: Iterable[Matchup], scale: Scale = _ABOUT_ZERO) -> 
     shift = _to_scale(groups, scale)
     elo = shift @ (strength * _ELO) + _zero_points(groups, scale)
     covariance = _ELO**2 * shift @ covariance @ shift.T
-    margins = _Z95 * np.sqrt(np.maximum(0, np.diag(covariance)))
+    margins = Z95 * np.sqrt(np.maximum(0, np.diag(covariance)))
     alone = rounds.sum(axis=1) == 0
     elo[alone] = margins[alone] = np.nan
     return Ratings(

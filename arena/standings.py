@@ -5,7 +5,7 @@ rounds whose mirror image has not come); never with the number of rounds.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -260,6 +260,9 @@ class Standings:
             p99_ms=thinking.percentile(99),
         )
 
+    def thinking(self, name: str) -> ThinkingTime:
+        return self._thinking[name]
+
     def matchups(self) -> list[Matchup]:
         """For the ratings, bots by their number in `names`. Of an unfinished pair the half that is there counts."""
         number = {name: index for index, name in enumerate(self.names)}
@@ -281,6 +284,10 @@ class Standings:
         return rate(len(names), self.matchups(), Scale(average, held))
 
 
+Counted = RoundSummary | TournamentLine | VoidLine
+Watch = Callable[[Standings, Counted, Path, int], None]  # the number is that of the line
+
+
 def _by_name(versus: Versus) -> tuple[str, str]:
     return versus.bot, versus.opponent
 
@@ -290,12 +297,20 @@ def _sum3(triples: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
     return won, drawn, lost
 
 
-def fold(paths: Iterable[Path], *, leave_out_faults: bool = False) -> tuple[Standings, list[str]]:
-    """All journals as if they were one file, and a line for each line that cannot be used. Raises OSError."""
+def fold(
+    paths: Iterable[Path],
+    *,
+    leave_out_faults: bool = False,
+    kind: type[RoundSummary] = RoundSummary,
+    watch: Watch = lambda _standings, _line, _path, _number: None,
+) -> tuple[Standings, list[str]]:
+    """All journals as if they were one file, and a line for each line that cannot be used. Raises OSError.
+
+    `watch` is told of each line that counted, as soon as it does; `kind` is what it wants to know of rounds."""
     standings = Standings(leave_out_faults=leave_out_faults)
     problems: list[str] = []
     more = 0
-    for problem in _fold(paths, standings):
+    for problem in _fold(paths, standings, kind, watch):
         if len(problems) < _MOST_PROBLEMS:
             problems.append(problem)
         else:
@@ -303,15 +318,16 @@ def fold(paths: Iterable[Path], *, leave_out_faults: bool = False) -> tuple[Stan
     return standings, problems + ([f"and {more} more"] if more else [])
 
 
-def _fold(paths: Iterable[Path], standings: Standings) -> Iterator[str]:
+def _fold(paths: Iterable[Path], standings: Standings, kind: type[RoundSummary], watch: Watch) -> Iterator[str]:
     seen: set[bytes] = set()
     again = False
     for path in paths:
-        for entry in read(path, RoundSummary | TournamentLine | VoidLine):
+        for entry in read(path, kind | TournamentLine | VoidLine):
             match entry.line:
                 case RoundSummary() if not again:
                     try:
                         standings.add(entry.line)
+                        watch(standings, entry.line, path, entry.number)
                     except JournalError as error:
                         yield f"{path}:{entry.number}: {error}"
                 case TournamentLine():
@@ -322,7 +338,9 @@ def _fold(paths: Iterable[Path], standings: Standings) -> Iterator[str]:
                         yield f"{path}:{entry.number}: this tournament was already read; its rounds are left out"
                     else:
                         standings.begin(entry.line)
+                        watch(standings, entry.line, path, entry.number)
                 case VoidLine() if not again:
                     standings.add_void()
+                    watch(standings, entry.line, path, entry.number)
                 case None:
                     yield f"{path}:{entry.number}: {entry.problem}"

@@ -33,7 +33,7 @@ def test_the_commands_of_the_tour_run_one_after_the_other(tmp_path: Path) -> Non
     arena.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
     arena.chmod(0o755)
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    assert len(COMMANDS) == 16
+    assert len(COMMANDS) == 18
     for command in COMMANDS[2:]:
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True

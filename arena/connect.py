@@ -182,7 +182,11 @@ class Visit:
         while data := await stream.receive_some(_CHUNK):
             for line in lines.feed(data):
                 self._hear(line)
-            await process.stream.send_all(data)
+            try:
+                await process.stream.send_all(data)
+            except trio.BrokenResourceError:
+                await self._bot_left(process)
+                return
         if self._bye is not None:  # the bot may hear it, too
             process.stream.close_writer()
             with trio.move_on_after(1):
@@ -218,6 +222,9 @@ class Visit:
                 greeted = True
                 rest = (before + bytes(data))[len(found[0]) + 1 :]
                 await stream.send_all(self._hello(found[0]) + rest)
+        await self._bot_left(process)
+
+    async def _bot_left(self, process: BotProcess) -> None:
         await process.last_words()
         status = process.exit_status
         self._ended = "closed its output" if status is None else f"ended ({exit_words(status)})"

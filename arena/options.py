@@ -64,10 +64,10 @@ def _seconds(value: Any) -> int | None:
 
 
 def _positive_seconds(value: Any) -> float:
-    ms = _seconds(value)
-    if ms is None:
-        raise ValueError("a number of seconds, such as 30")
-    return ms / 1000
+    with contextlib.suppress(ValueError):
+        if (ms := _seconds(value)) is not None:
+            return ms / 1000
+    raise ValueError("a number of seconds, such as 30")
 
 
 def _seconds_or_none(value: Any) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ def blocks(language: str) -> list[str]:
 
 
 COMMANDS = [line.partition("  #")[0].strip() for block in blocks("sh") for line in block.splitlines() if line.strip()]
+
+(TERMINALS,) = (block.splitlines() for block in blocks("bash"))
 
 
 def test_the_first_two_commands_are_targets_of_the_makefile() -> None:
@@ -41,6 +44,27 @@ def test_the_commands_of_the_tour_run_one_after_the_other(tmp_path: Path) -> Non
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout
     assert "24 rounds of 1 tournament, 0 void: all in order" in _verified(tmp_path, path)
+
+
+def test_the_server_of_the_tour_plays_with_whoever_connects(tmp_path: Path) -> None:
+    """The three terminals, with a port that is free."""
+    (tmp_path / "league.toml").write_text(blocks("toml")[1].replace("127.0.0.1:4000", "127.0.0.1:0"))
+    serve, watch, connect = (line.replace("arena ", f"{sys.executable} -m arena ") for line in TERMINALS)
+    with subprocess.Popen(
+        shlex.split(serve), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[-1]
+        watcher = subprocess.Popen(
+            shlex.split(watch.replace("127.0.0.1:4000", address)), stdout=subprocess.PIPE, text=True
+        )
+        joined = connect.replace("127.0.0.1:4000", address)
+        subprocess.run(joined, shell=True, cwd=tmp_path, check=True, timeout=60, stderr=subprocess.PIPE)
+        table, _ = server.communicate(timeout=60)
+        seen, _ = watcher.communicate(timeout=60)
+    assert (server.returncode, watcher.returncode) == (0, 0)
+    assert "anna" in table
+    assert "anna - greedy" in seen
 
 
 def _verified(folder: Path, path: str) -> str:

@@ -34,7 +34,7 @@ def from_bot(line: str) -> bool:
 
 
 def test_every_json_line_decodes_and_fits_the_schema() -> None:
-    assert len(JSON_LINES) == 11
+    assert len(JSON_LINES) == 14
     for line in JSON_LINES:
         message: Message = decode_from_bot(line.encode()) if from_bot(line) else decode_from_server(line.encode())
         assert encode(message).decode().rstrip() == line

@@ -25,6 +25,7 @@ check: $(READY)  ## lint, format and types
 bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=1 for the long versions
 	@$(BIN)/python -m tests.bench
 	@$(BIN)/python -m tests.bench_arena
+	@$(BIN)/python -m tests.bench_server
 	@$(BIN)/python -m tests.bench_report
 
 format: $(READY)  ## mend lint and format

@@ -21,6 +21,7 @@ from protocol.messages import (
     RoundEnd,
     RoundStart,
     ServerHello,
+    Watching,
     Welcome,
     encode,
 )
@@ -37,6 +38,7 @@ PATHS: Final[dict[State, tuple[type[Message], ...]]] = {
     State.MATCH: _TO_A_ROUND[:4],
     State.ROUND: _TO_A_ROUND,
     State.THINKING: (*_TO_A_ROUND, Request),
+    State.WATCHING: (*_TO_A_ROUND[:2], Watching),
     State.CLOSED: (ServerHello, Bye),
 }
 

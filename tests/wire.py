@@ -29,6 +29,10 @@ from protocol.messages import (
     ServerMessage,
     StoneState,
     TacticsPlayed,
+    WatchedPosition,
+    WatchedResult,
+    WatchedStone,
+    Watching,
     Welcome,
 )
 
@@ -53,6 +57,25 @@ def request(number: int, legal: tuple[str, ...] = ("play r5 1", "play r5 2")) ->
     return Request(id=number, phase="play", legal=legal, state=STATE, events=events, clock=Clock(1000, None))
 
 
+POSITION = WatchedPosition(
+    match="m1",
+    round=1,
+    rules="base",
+    bots=("first", "rival"),
+    first=0,
+    points=(0, 0),
+    number=1,
+    seat=0,
+    move="play r5 1",
+    ms=12,
+    stones=(WatchedStone((("r5",), ()), None, 3, (), None),) * 9,
+    hands=(("clan",) * 6, ("clan",) * 6),
+    decks=CardCounts(41, 0),
+    discard=(),
+    tactics_played=((), ()),
+    phase="play",
+    to_move=1,
+)
 DEAL = RevealedDeal(1, ("r1", "g2"), ("joker",), "salt")
 EXAMPLES: Final[dict[type[Message], Message]] = {
     type(message): message
@@ -68,6 +91,9 @@ EXAMPLES: Final[dict[type[Message], Message]] = {
         Bye("the tournament is over"),
         BotHello(PROTOCOL, "my bot", version="1", author="me", token="secret", legal=False),
         Action(17, "play r5 1", note="why not"),
+        Watching("Evening cup", 0, hands=False),
+        POSITION,
+        WatchedResult("m1", 1, ("first", "rival"), 0, "five-stones", (5, 2)),
     )
 }
 assert set(EXAMPLES) == set(CLASSES)
@@ -85,6 +111,8 @@ def _values(kind: shape.Type) -> st.SearchStrategy[Any]:
             return st.one_of(*(_values(each) for each in kind.types))
         case shape.VarTupleType():
             return st.lists(_values(kind.item_type), max_size=3).map(tuple)
+        case shape.TupleType():
+            return st.tuples(*(_values(each) for each in kind.item_types))
         case shape.LiteralType():
             return st.sampled_from(kind.values)
         case shape.IntType():

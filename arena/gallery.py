@@ -86,12 +86,12 @@ class Gallery:
         self._delay = delay
         self._show_hands = show_hands
         self._most = most
-        self._watchers: list[Watcher] = []
+        self.watchers: list[Watcher] = []
         self._next_picture: dict[str, float] = {}  # by match, while somebody watches
 
     @property
     def is_full(self) -> bool:
-        return len(self._watchers) >= self._most
+        return len(self.watchers) >= self._most
 
     async def attend(self, link: Link, match: str) -> None:
         """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
@@ -121,21 +121,19 @@ class Gallery:
 
     def close(self) -> None:
         """It is over: nothing is secret any more, and everybody leaves."""
-        for watcher in self._watchers:
+        for watcher in self.watchers:
             watcher.finish(Bye("there is nothing more to see"))
 
     @contextlib.contextmanager
     def _present(self, watcher: Watcher) -> Iterator[None]:
-        self._watchers.append(watcher)
+        self.watchers.append(watcher)
         try:
             yield
         finally:
-            self._watchers.remove(watcher)
+            self.watchers.remove(watcher)
 
     def look(self, scene: Scene, referee: Referee) -> None:
-        """After every move; most of the time nobody looks."""
-        if not self._watchers:
-            return
+        """After a move."""
         now = trio.current_time()
         if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
             return
@@ -147,11 +145,11 @@ class Gallery:
 
     def match_over(self, match: str) -> None:
         self._next_picture.pop(match, None)
-        for watcher in self._watchers:
+        for watcher in self.watchers:
             watcher.match_over(match)
 
     def _show(self, match: str, make: Callable[[], WatcherMessage]) -> None:
-        watchers = [watcher for watcher in self._watchers if watcher.wants(match)]
+        watchers = [watcher for watcher in self.watchers if watcher.wants(match)]
         if watchers:
             message = make()
             for watcher in watchers:

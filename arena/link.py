@@ -15,6 +15,7 @@ from protocol.messages import BotMessage, Message, Request, shown
 from protocol.session import Role, Session
 
 _CHUNK: Final = 4096  # read at once: dozens of answers, and cheap to allocate for one
+_DEAF: Final = "the bot does not read any more"
 _KEPT_LINES: Final = 60  # of a transcript: some thirty decisions, enough to see a fault come
 
 
@@ -69,13 +70,23 @@ class Link:
                 self._take(self._waiting.popleft())
         return self.session.send(message)
 
+    async def ask(self, request: Request) -> BotMessage:
+        """`say` and `hear` in one piece, because this is done for every decision."""
+        line = self.line_for(request)
+        self.transcript.append((False, line))
+        try:
+            await self._stream.send_all(line)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise LinkClosed(_DEAF) from error
+        return await self.hear()
+
     async def say_line(self, line: bytes) -> None:
         """Bytes as they are, past the session."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed("the bot does not read any more") from error
+            raise LinkClosed(_DEAF) from error
 
     async def wait_line(self) -> None:
         """Returns once there is something to hear. Raises LinkClosed, RemoteProtocolError."""
@@ -140,9 +151,12 @@ class PipeStream(trio.abc.Stream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         self._check_open(self._writer)
         left = data
-        while left:
+        while True:
             try:
-                left = memoryview(left)[os.write(self._writer, left) :]
+                sent = os.write(self._writer, left)
+                if sent == len(left):  # all of it, as nearly always
+                    return
+                left = memoryview(left)[sent:]
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._writer)
             except OSError as error:

@@ -5,7 +5,7 @@ question: an answer, or a forfeit with its reason.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ import trio
 
 from arena import wire
 from arena.clock import RoundClock
-from arena.gallery import Gallery, Scene
+from arena.gallery import Gallery, Scene, Watcher
 from arena.link import Link, LinkClosed
 from arena.player import Gone, LeftBetweenRounds, Player, StartFailure
 from arena.referee import Referee
@@ -31,6 +31,8 @@ from protocol.messages import Action, Clock, Error, MatchEnd, MatchStart, Reques
 from protocol.session import State
 
 Players = tuple[Player, Player]
+# Those who look on, and what to call after a move while there are any.
+Watched = tuple[Sequence[Watcher], Callable[[], None]]
 # How often the arena's own delay excuses a late answer in one round; a bot that is late every time is late.
 _MOST_EXCUSES: Final = 3
 
@@ -99,8 +101,8 @@ class Match:
         if await self._all_seated(referee):
             await self._announce(planned, referee, deal, first)
             may_excuse = self._excused[planned.id] < _MOST_EXCUSES
-            look = self._view_for_watchers(planned, referee, first)
-            void = await _play(referee, self._players, self.points, self._watch, may_excuse, look)
+            watched = self._watched(planned, referee, first)
+            void = await _play(referee, self._players, self.points, self._watch, may_excuse, watched)
             self._excused[planned.id] += void is not None
         played = PlayedRound(planned, first, seed, deal, referee, started, void)
         if void is not None:
@@ -111,10 +113,10 @@ class Match:
         await self._tell_result(played)
         return played
 
-    def _view_for_watchers(self, planned: PlannedRound, referee: Referee, first: Seat) -> Callable[[], None] | None:
+    def _watched(self, planned: PlannedRound, referee: Referee, first: Seat) -> Watched:
         if self._gallery is None:
-            return None
-        return partial(self._gallery.look, self._scene(planned, first), referee)
+            return (), lambda: None
+        return self._gallery.watchers, partial(self._gallery.look, self._scene(planned, first), referee)
 
     def _scene(self, planned: PlannedRound, first: Seat) -> Scene:
         names = self._players[0].spec.name, self._players[1].spec.name
@@ -215,10 +217,11 @@ async def _play(
     points: tuple[int, int],
     watch: Watch,
     may_excuse: bool,
-    look: Callable[[], None] | None,
+    watched: Watched,
 ) -> str | None:
     """Plays the round to its end. Returns why it is void, if it is."""
     clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
+    watchers, look = watched
     now, asked, seat = trio.current_time, trio.current_time(), SEATS[0]
     with watch.deadline() as deadline:
         try:
@@ -236,7 +239,7 @@ async def _play(
                     break
                 clock.spend(seat, took)
                 referee.answer(action.move, round(took), action.note)
-                if look is not None:
+                if watchers:
                     look()
             else:
                 return None
@@ -254,8 +257,7 @@ async def _answer(player: Player, request: Request) -> Action:
     while True:
         link = _link_of(player)
         try:
-            await link.say(request)
-            action = await link.hear()
+            action = await link.ask(request)
         except LinkClosed as closed:
             await player.come_back(str(closed))
         else:

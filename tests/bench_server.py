@@ -21,6 +21,7 @@ import attrs
 import trio
 
 from arena.address import address_of
+from arena.clock import RoundClock
 from arena.drive import calm_garbage_collector, raise_descriptor_limit
 from arena.journal import Journal
 from arena.link import Link
@@ -28,6 +29,7 @@ from arena.progress import Quiet
 from arena.serve import Server
 from arena.server_config import read_server_file
 from arena.tokens import token_hash
+from engine.cards import Seat
 from tests.bench_arena import recorded_requests, show
 from tests.strangers import ATTACKS as STRANGERS
 
@@ -127,15 +129,17 @@ async def bare(program: Path, count: int) -> Figures:
 
 @contextlib.contextmanager
 def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
-    """Counts what bots say; with `times`, also how long it takes from an answer to the next question."""
-    hear, say = Link.hear, Link.say
+    """Counts answers; with `times`, also how long it takes from one to the next question."""
+    spend, hear, say = RoundClock.spend, Link.hear, Link.say
     heard: dict[Any, float] = {}
 
-    async def counting_hear(link: Link) -> Any:
-        message = await hear(link)
+    def counting_spend(clock: RoundClock, seat: Seat, ms: float) -> None:
         meter.decisions += 1
-        if times is not None:
-            heard[trio.lowlevel.current_task()] = time.perf_counter()
+        spend(clock, seat, ms)
+
+    async def timing_hear(link: Link) -> Any:
+        message = await hear(link)
+        heard[trio.lowlevel.current_task()] = time.perf_counter()
         return message
 
     async def timing_say(link: Link, message: Any) -> None:
@@ -143,14 +147,15 @@ def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
         if times is not None and (since := heard.pop(trio.lowlevel.current_task(), None)) is not None:
             times.append(time.perf_counter() - since)
 
+    clock: Any = RoundClock
     link: Any = Link
-    link.hear = counting_hear
+    clock.spend = counting_spend
     if times is not None:
-        link.say = timing_say
+        link.hear, link.say = timing_hear, timing_say
     try:
         yield
     finally:
-        link.hear, link.say = hear, say
+        clock.spend, link.hear, link.say = spend, hear, say
 
 
 async def ours(
@@ -162,7 +167,7 @@ async def ours(
 ) -> Figures:
     path = folder / "load.toml"
     bots = (f'[[bot]]\nname = "b{n}"\ntoken = "{token_hash(f"t{n}")}"\n' for n in range(1, count + 1))
-    path.write_text("rounds = 2\n" + "".join(bots))
+    path.write_text(f"rounds = 2\ncycles = {max(1, 1000 // count)}\n" + "".join(bots))
     options = {"listen": "127.0.0.1:0", "per-address": str(count + 200), "st": "60"}
     config, server_config = read_server_file(path, options)
     meter = Meter()

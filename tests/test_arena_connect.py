@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -287,3 +288,27 @@ def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
         running("connect", server.line_with("Listening").split()[-1], "--token", token, "--", "random", cwd=tmp_path),
     ):
         assert server.line_with("is here") == 'an "odd" \\ name is here\n'
+
+
+def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text("rounds = 2\n" + remote_bots("anna") + '[[bot]]\ncmd = "random"\n')
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "arena", "serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key"]
+    with subprocess.Popen(
+        [*words, "--grace", "0.1"],
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        told = [server.stderr.readline() for _ in range(2)]
+        assert told[1] == "In the lobby: nobody. Missing: anna. It begins at a key; Enter begins it now.\n"
+        os.write(ours, b"\n")
+        out, rest = server.communicate(timeout=TIMEOUT)
+    os.close(ours)
+    os.close(theirs)
+    assert rest.startswith("The tournament begins: anna, random\n")
+    assert "it is not connected" in rest  # she did not come
+    assert (server.returncode, "random" in out) == (0, True)

@@ -503,7 +503,7 @@ async def test_hands_are_shown_where_the_server_allows(tmp_path: Path) -> None:
 
 
 async def test_a_delay_keeps_watchers_behind(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
-    async with serving(tmp_path, TWO, watch_delay="3000", st="none", grace="100000") as served:
+    async with serving(tmp_path, TWO, watch_delay="20", st="none", grace="100000") as served:
         watcher = await watcher_of(served.address)
         async with trio.open_nursery() as bots:
             bots.start_soon(come_and_play, served.address, "ben")
@@ -512,7 +512,7 @@ async def test_a_delay_keeps_watchers_behind(tmp_path: Path, autojump_clock: tri
             await anna.say(Action(request.id, first_move(request)))
             moved = autojump_clock.current_time()
             await watcher.hear_until(WatchedPosition)
-            assert autojump_clock.current_time() >= moved + 2990
+            assert autojump_clock.current_time() >= moved + 19
             bots.cancel_scope.cancel()
 
 

@@ -167,7 +167,7 @@ async def ours(
 ) -> Figures:
     path = folder / "load.toml"
     bots = (f'[[bot]]\nname = "b{n}"\ntoken = "{token_hash(f"t{n}")}"\n' for n in range(1, count + 1))
-    path.write_text(f"rounds = 2\ncycles = {max(1, 1000 // count)}\n" + "".join(bots))
+    path.write_text(f"cycles = {max(1, 200 // count)}\n" + "".join(bots))
     options = {"listen": "127.0.0.1:0", "per-address": str(count + 200), "st": "60"}
     config, server_config = read_server_file(path, options)
     meter = Meter()

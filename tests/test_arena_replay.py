@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
-from arena.board import coloured, text
+from arena.board import board, coloured, text
 from arena.cli import main
 from arena.journal import RoundLine, TournamentLine, encoded
 from arena.masking import one_seats_view
@@ -58,6 +58,13 @@ def test_no_line_is_wider_than_80_columns(preset: str) -> None:
     for each in (replay, one_seats_view(replay, SEATS[0])):
         for step in each.steps:
             assert max(map(cell_len, text(each, step).splitlines())) <= 80
+
+
+def test_what_lies_on_the_table_is_never_cut() -> None:
+    for seed in range(20):
+        replay = replay_of(random_round(PRESETS["tactics"], seed, bots=("counting-2.1", "greedy-10.0b")))
+        for step in replay.steps:
+            assert not any("…" in line for line in board(replay, step))
 
 
 def test_without_a_terminal_the_rounds_are_a_table(journal: Path) -> None:

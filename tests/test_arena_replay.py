@@ -230,6 +230,19 @@ def test_rounds_of_the_same_name_are_told_apart_by_their_line(tmp_path: Path) ->
     assert "dan - eve" in arena("replay", path, "1.1-2.1@4").stdout
 
 
+def test_an_id_may_look_like_one_with_a_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "cup.jsonl", msgspec.structs.replace(golden_round("base"), id="night@5"))
+    assert listed(arena("replay", path)) == ["night@5"]
+    assert arena("replay", path, "night@5").exit_code == 0
+
+
+def test_a_page_never_replaces_its_journal(journal: Path) -> None:
+    before = journal.read_bytes()
+    done = arena("replay", journal, "1.1-2.1", "--html", journal)
+    assert (done.exit_code, journal.read_bytes()) == (2, before)
+    assert "is the journal itself; name another file" in done.stderr
+
+
 def test_a_tournament_that_comes_twice_counts_once(tmp_path: Path) -> None:
     path = written(tmp_path / "cup.jsonl", golden_round("base"))
     path.write_bytes(path.read_bytes() * 2)

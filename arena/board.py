@@ -40,8 +40,7 @@ def board(replay: Replay, step: Step, *, steady: bool = False) -> list[str]:
     rows += _stone_rows(step, moved, steady)
     rows += [_side_row(position, below, depth, moved) for depth in range(depths[below])]
     rows.append(_hand(replay, step, below, moved))
-    rows += [cropped(line, WIDTH) for line in _table_lines(replay, position, moved)]
-    return rows
+    return rows + [row for line in _table_lines(replay, position, moved) for row in _wrapped(line, "    ")]
 
 
 def title(replay: Replay, step: Step) -> str:

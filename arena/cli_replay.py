@@ -106,6 +106,8 @@ def replay(
             if html is not None:
                 if every or at is not None or as_json:
                     raise click.UsageError("--html writes a page with all positions; --all, --at and --json print")
+                if html.exists() and html.samefile(journal):
+                    raise click.UsageError(f"--html {html} is the journal itself; name another file")
                 _write_page(load_replay(journal, round_id), seat, html)
             else:
                 _show(load_replay(journal, round_id), every, at, as_json, seat, _painter(color))

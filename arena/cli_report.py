@@ -46,17 +46,15 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
 
     target = folder or journals[0].with_suffix(".report")
     found = gather(journals)
-    told = len(found.problems)
-    for problem in found.problems:
-        click.echo(problem, err=True)
     total = found.standings.rounds
     if not total:
-        raise click.ClickException(f"{journals[0]}: no round was played yet, so there is nothing to report")
+        problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"
+        raise click.ClickException(f"{problem}; there is nothing to report")
     try:
         embedded = write_report(found, target, most)
     except ReportError as error:
         raise click.ClickException(str(error)) from None
-    for problem in found.problems[told:]:
+    for problem in found.problems:
         click.echo(problem, err=True)
     shown = "all" if embedded == total else f"{embedded:,} of them"
     click.echo(f"{total:,} rounds, {shown} with their replay. Open {target / 'index.html'} in a browser.")

@@ -91,13 +91,3 @@ def _put(card: str, name: str, cards: list[str]) -> int:
         return cards.index(card)
     cards.append(card)
     return len(cards) - 1
-
-
-def move(places: Places, movement: Movement) -> None:
-    del places[movement.source][movement.source_index]
-    places[movement.target].insert(movement.target_index, movement.after)
-
-
-def move_back(places: Places, movement: Movement) -> None:
-    del places[movement.target][movement.target_index]
-    places[movement.source].insert(movement.source_index, movement.before)

@@ -115,36 +115,18 @@ class Replay:
     steps: tuple[Step, ...]
 
 
-def full(replay: Replay) -> dict[str, Any]:
-    """All positions, each with everything in it, ready for JSON."""
-    plain = _plain(replay)
-    for step in plain["steps"]:
-        del step["movements"], step["changes"]
-    return plain
-
-
-def compact(replay: Replay) -> dict[str, Any]:
-    """The first position, `start`, and what changes it, step by step, ready for JSON. A movement is [before, source,
-    index, after, target, index], a change is [field, before, after]."""
-    plain = _plain(replay)
-    start = plain["steps"][0]["position"]
-    for step in plain["steps"]:
-        del step["position"]
-        step["movements"] = [list(each.values()) for each in step["movements"]]
-        step["changes"] = [list(each.values()) for each in step["changes"]]
-    return plain | {"start": start}
-
-
 def json_text(replay: Replay, at: int | None = None) -> str:
     """All positions, or the one of this number, as JSON with a line for each."""
-    header = full(replay)
+    header = _plain(replay)
     steps = header.pop("steps") if at is None else [header.pop("steps")[at]]
     lines = ",\n".join(json.dumps(step) for step in steps)
     return f'{json.dumps(header)[:-1]}, "steps": [\n{lines}\n]}}'
 
 
 def _plain(replay: Replay) -> dict[str, Any]:
-    """Fields in the order in which they are declared."""
+    """Without what leads from one position to the next: each has everything in it."""
     return attrs.asdict(
-        replay, value_serializer=lambda _, __, value: value.value if isinstance(value, enum.Enum) else value
+        replay,
+        filter=lambda field, _: field.name not in ("movements", "changes"),
+        value_serializer=lambda _, __, value: value.value if isinstance(value, enum.Enum) else value,
     )

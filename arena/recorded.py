@@ -4,23 +4,14 @@ once to see who met whom, then a match at a time."""
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
+import msgspec
 from msgspec import Struct
 
-from arena.journal import (
-    Entry,
-    JournalError,
-    RoundLine,
-    TournamentLine,
-    VoidLine,
-    encoded,
-    game_record,
-    read,
-    read_round,
-)
+from arena.journal import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
 from arena.plain_text import printable
+from arena.round_list import RoundName, lines_of
 from arena.schedule import RoundId, salt_for
 from engine.cards import SEATS, Seat
 from engine.errors import EngineError
@@ -28,17 +19,23 @@ from engine.record import verify
 from protocol.messages import RevealedDeal
 
 
-class _Meeting(Struct, frozen=True, tag_field="type", tag="round"):
+class _Meeting(RoundName, frozen=True, tag_field="type", tag="round"):
     """The part of a RoundLine that says who met whom."""
 
-    id: str
     match: str
     bots: tuple[str, str]
 
 
+class _Plan(Struct, frozen=True):
+    """What of the configuration in a journal a bot is told about."""
+
+    rounds: int | None = None
+    seed: str = ""
+
+
 @attrs.define
 class _IndexedMatch:
-    tournament: dict[str, Any]  # its configuration
+    plan: _Plan
     id: str
     bots: tuple[str, str]
     entries: list[Entry] = attrs.field(factory=list)  # of its rounds
@@ -69,21 +66,16 @@ class Meetings:
         self.path = path
         self.problems: list[str] = []
         self._matches: dict[tuple[int, str, tuple[str, str]], _IndexedMatch] = {}
-        seen: set[bytes] = set()
-        config: dict[str, Any] = {}
-        again = False
-        for entry in read(path, _Meeting | TournamentLine | VoidLine):
-            match entry.line:
-                case TournamentLine() as opening:
-                    again = encoded(opening) in seen
-                    seen.add(encoded(opening))
-                    config = opening.config
-                case _Meeting(match=id, bots=bots) if not again:
-                    known = self._matches.setdefault((len(seen), id, bots), _IndexedMatch(config, id, bots))
+        plan, tournament = _Plan(), 0
+        for entry, found in lines_of(path, _Meeting):
+            match found:
+                case _Meeting(match=id, bots=bots):
+                    known = self._matches.setdefault((tournament, id, bots), _IndexedMatch(plan, id, bots))
                     known.entries.append(entry)
-                case None:
-                    self.problems.append(f"{path}:{entry.number}: {printable(entry.problem)}")
-
+                case str():
+                    self.problems.append(f"{path}:{entry.number}: {found}")
+                case None if isinstance(entry.line, TournamentLine):
+                    plan, tournament = _plan(entry.line), tournament + 1
         ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
         self._ambiguous = {id for id, count in ids.items() if count > 1}
 
@@ -106,13 +98,9 @@ class Meetings:
         for match in self._matches.values():
             if name in match.bots and any(self._address(entry) in wanted for entry in match.entries):
                 lines = dict(self._sound_rounds(match))
-                rounds = tuple(
-                    _recorded(address, lines, match.tournament.get("seed", ""))
-                    for address in lines
-                    if address in wanted
-                )
+                rounds = tuple(_recorded(address, lines, match.plan.seed) for address in lines if address in wanted)
                 if rounds:
-                    planned = int(match.tournament.get("rounds", len(lines)))
+                    planned = match.plan.rounds or len(lines)
                     recorded = RecordedMatch(match.id, match.bots, rounds[0].line.rules, planned, rounds)
                     yield SEATS[match.bots.index(name)], recorded
 
@@ -127,6 +115,13 @@ class Meetings:
             except (EngineError, ValueError) as error:
                 problem = f"round {entry.line.id}: {error}; it is left out"
                 self.problems.append(f"{self.path}:{entry.number}: {printable(problem)}")
+
+
+def _plan(opening: TournamentLine) -> _Plan:
+    try:
+        return msgspec.convert(opening.config, _Plan)
+    except msgspec.ValidationError:  # written by another program: the rounds themselves say enough
+        return _Plan()
 
 
 def _recorded(address: str, lines: Mapping[str, RoundLine], seed: str) -> RecordedRound:

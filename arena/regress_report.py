@@ -83,7 +83,7 @@ def _lines(findings: Findings) -> Iterator[str]:
     if different:
         first = different[0]
         command = ["arena", "replay", findings.journal, first.round, "--at", str(first.position)]
-        yield f"Look at the first:  {shlex.join(command)}"
+        yield f"Look at the first:  {printable(shlex.join(command))}"
 
 
 def _total(findings: Findings) -> str:

@@ -163,12 +163,12 @@ def _carried(
 
 
 def _changes(before: Position, after: Position) -> Iterator[Change]:
-    """What is different besides where the cards lie."""
-    for name in ("phase", "to_move", "draws_left", "returns_left", "tactics_played"):
+    """What a page shows that is different, besides where the cards lie."""
+    for name in ("phase", "to_move"):
         yield from _change(name, getattr(before, name), getattr(after, name))
     for number, (was, now) in enumerate(zip(before.stones, after.stones, strict=True), 1):
         if was is not now:
-            for name in ("owner", "needs", "complete_first", "complete_since"):
+            for name in ("owner", "needs"):
                 yield from _change(f"{name}{number}", getattr(was, name), getattr(now, name))
 
 

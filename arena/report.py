@@ -216,11 +216,10 @@ def gather(paths: Sequence[Path]) -> Report:
 
 
 def _surprising(rows: list[Row], gathered: Gathered) -> list[Upset]:
-    elo = {row.totals.name: (row.group, row.elo) for row in rows}
+    elo = {row.totals.name: row.elo or 0.0 for row in rows}
     found = []
     for (winner, loser), kept in gathered.upsets.items():
-        (_, one), (_, other) = elo[winner], elo[loser]
-        expected = 1 / (1 + 10 ** (((other or 0) - (one or 0)) / 400))
+        expected = 1 / (1 + 10 ** ((elo[loser] - elo[winner]) / 400))
         if expected < 0.5:
             found += [attrs.evolve(upset, expected=expected) for upset in kept]
     return sorted(found, key=lambda upset: (upset.expected, -upset.lead, upset.number))[:UPSETS]

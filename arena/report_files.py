@@ -40,7 +40,7 @@ def write_report(report: Report, folder: Path, most: int | None) -> int:
     _script(rounds / "list.js", {"bots": report.names, "rounds": listed})
     _remove_left_over(rounds, len(chunks))
     shown = None if len(chosen) == total else Sample(len(chosen), len(set(faults).intersection(chosen)))
-    (folder / "index.html").write_text(report_page(report, shown), encoding="utf-8")
+    (folder / "index.html").write_text(report_page(report, {number for number, *_ in listed}, shown), encoding="utf-8")
     return len(listed)
 
 

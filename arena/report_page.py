@@ -1,6 +1,6 @@
 """The page of a report: what was gathered becomes HTML. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -36,13 +36,14 @@ class Sample:
     faults: int  # of these
 
 
-def report_page(report: Report, sample: Sample | None) -> str:
+def report_page(report: Report, embedded: Collection[int], sample: Sample | None) -> str:
+    """`embedded` are the numbers of the rounds that have a replay."""
     title = _title(report)
     sections = (
         _standings_section(report),
         _cross_section(report),
         _course_section(report),
-        upsets_section(report),
+        upsets_section(report, embedded),
         endings_section(report),
         first_player_section(report),
         thinking_section(report),

@@ -1,13 +1,13 @@
 """Sections of the report: how rounds ended, who began, how long bots thought, what surprised. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.charts import Axis, Part, interval, range_on_log, scale, stacked
 from arena.columns import NOTHING
 from arena.markup import Content, Markup, joined, tag
-from arena.report import Report
+from arena.report import Report, Upset
 from arena.standings import FAULTS
 from engine.scoring import Ending
 
@@ -115,7 +115,8 @@ def _faults(report: Report) -> Markup:
     return joined(tag("h3", "Faults"), table(head, rows, "bars"))
 
 
-def upsets_section(report: Report) -> Section | None:
+def upsets_section(report: Report, embedded: Collection[int]) -> Section | None:
+    """`embedded` are the numbers of the rounds that have a replay."""
     if not report.upsets:
         return None
     rows: list[list[Content]] = [
@@ -125,7 +126,7 @@ def upsets_section(report: Report) -> Section | None:
             f"{100 * upset.expected:.0f}%",
             f"{upset.points[0]}–{upset.points[1]}",
             upset.ending.value.replace("-", " "),
-            tag("a", f"round {upset.id}", href=f"replay.html#round={upset.number}"),
+            _replay_link(upset) if upset.number in embedded else f"round {upset.id}",
         ]
         for upset in report.upsets
     ]
@@ -136,6 +137,10 @@ def upsets_section(report: Report) -> Section | None:
         "Most surprising results",
         joined(table(head, rows, "upsets sortable"), tag("p", words, class_="note")),
     )
+
+
+def _replay_link(upset: Upset) -> Markup:
+    return tag("a", f"round {upset.id}", href=f"replay.html#round={upset.number}")
 
 
 def first_player_section(report: Report) -> Section | None:

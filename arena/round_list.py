@@ -33,14 +33,14 @@ class _Result(Struct, frozen=True, gc=False):
     owners: list[int | None]
 
 
-class _RoundName(Struct, frozen=True, tag_field="type", tag="round"):
+class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
     """The part of a RoundLine that finds it: the rest is skipped, which is quick."""
 
     v: int
     id: str
 
 
-class _RoundSummary(_RoundName, frozen=True, tag_field="type", tag="round"):
+class _RoundSummary(RoundName, frozen=True, tag_field="type", tag="round"):
     """The part of a RoundLine that the list shows."""
 
     bots: tuple[str, str]
@@ -94,7 +94,7 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
     rounds: list[ListedRound] = []
     problems: list[str] = []
     more = sound = 0
-    for entry, found in _lines(path, _RoundSummary):
+    for entry, found in lines_of(path, _RoundSummary):
         match found:
             case str():
                 if len(problems) < _MOST_PROBLEMS:
@@ -111,10 +111,10 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
     return _with_ambiguity(rounds), problems + ([f"{path}: and {more} more lines like these"] if more else [])
 
 
-_Found = TypeVar("_Found", bound=_RoundName)
+_Found = TypeVar("_Found", bound=RoundName)
 
 
-def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | str | None]]:
+def lines_of(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | str | None]]:
     """Each line with the round in it, with what is wrong with it, or with None if it is another line. As in
     all that reads journals, a tournament that comes twice counts once."""
     seen: set[bytes] = set()
@@ -127,7 +127,7 @@ def _lines(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | str
                 yield entry, "this tournament was already read; its rounds are left out" if again else None
             case None:
                 yield entry, printable(entry.problem)
-            case _RoundName() if not again:
+            case RoundName() if not again:
                 found = cast("_Found", entry.line)
                 yield entry, f"it is of version {found.v}; this is {VERSION}" if found.v != VERSION else found
             case _:
@@ -225,16 +225,14 @@ def load_replay(path: Path, address: str) -> Replay:
 
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
     """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
-    id, at, line = address.rpartition("@")
-    named = id if at and line.isdecimal() else address
     found, rounds, damaged = [], 0, []
-    for entry, each in _lines(path, _RoundName):
+    for entry, each in lines_of(path, RoundName):
         match each:
             case str():
                 damaged.append(f"{path}:{entry.number}: {each}")
-            case _RoundName():
+            case RoundName():
                 rounds += 1
-                if each.id == named and address in (named, f"{named}@{entry.number}"):
+                if address in (each.id, f"{each.id}@{entry.number}"):
                     found.append(entry)
             case None:
                 pass

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from arena.journal import WITHDRAWN, JournalError, TournamentLine, VoidLine, read
 from arena.meetings import Meeting, Versus
+from arena.plain_text import printable
 from arena.ratings import Matchup, Ratings, Scale, rate
 from arena.schedule import Format
 from arena.thinking import ThinkingTime
@@ -312,7 +313,7 @@ def fold(
     more = 0
     for problem in _fold(paths, standings, kind, watch):
         if len(problems) < _MOST_PROBLEMS:
-            problems.append(problem)
+            problems.append(printable(problem))
         else:
             more += 1
     return standings, problems + ([f"and {more} more"] if more else [])

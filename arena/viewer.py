@@ -45,17 +45,13 @@ def _step(step: Step) -> dict[str, Any]:
         "completion": step.claim.completion if step.claim else None,
         "fault": attrs.asdict(step.fault) if step.fault else None,
         "movements": [_movement(each) for each in step.movements],
-        "changes": [[each.field, each.before, each.after] for each in step.changes if _shown(each.field)],
+        "changes": [[each.field, each.before, each.after] for each in step.changes],
     }
     return {key: value for key, value in found.items() if value not in (None, [], ())}
 
 
 def _movement(each: Movement) -> list[Any]:
     return [each.before, each.source, each.source_index, each.after, each.target, each.target_index]
-
-
-def _shown(field: str) -> bool:
-    return field.startswith(("phase", "to_move", "owner", "needs"))
 
 
 def viewer_page(shown: Mapping[str, Any] | None, chunks: Sequence[Sequence[int]] = ()) -> str:

@@ -1,6 +1,5 @@
 """The last part of `make bench`: reports and the viewer, next to a bare version of the same work."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from tests.bench_arena import show
 from tests.browser import CHROMIUM, MISSING, Watched, chromium
 from tests.journals import write_many
 
-FULL = bool(os.environ.get("FULL"))  # a journal of 100,000 rounds, too
 NAMES = tuple(f"bot {letter}" for letter in "abcdefgh")
 
 _FIRST_PAINT = """() => new Promise(resolve => new PerformanceObserver(
@@ -70,7 +68,7 @@ def kilobytes(*paths: Path) -> str:
 
 
 def reports(folder: Path) -> Iterator[list[str]]:
-    for rounds in (1_000, 100_000) if FULL else (1_000,):
+    for rounds in (1_000, 100_000):
         journal = write_many(folder / f"{rounds}.jsonl", rounds, NAMES)
         bare, _ = arena("table", journal)
         out = folder / f"{rounds}"
@@ -99,9 +97,12 @@ def paints(browser: Browser, folder: Path) -> Iterator[list[str]]:
     empty.write_text("<!doctype html><title>empty</title><p>nothing</p>")
     bare = first_paint(browser, empty)
     yield ["a page with one word", f"{bare:.0f}", "1"]
-    pages = {"the viewer": "round.html", "the viewer of a report": "1000/replay.html", "a report": "1000/index.html"}
-    if FULL:
-        pages["a report of 100,000 rounds"] = "100000/index.html"
+    pages = {
+        "the viewer": "round.html",
+        "the viewer of a report": "1000/replay.html",
+        "a report": "1000/index.html",
+        "a report of 100,000 rounds": "100000/index.html",
+    }
     for words, name in pages.items():
         took = first_paint(browser, folder / name)
         yield [words, f"{took:.0f}", f"{took / bare:.1f}"]

@@ -309,6 +309,18 @@ def test_every_screen_is_wide_enough_in_both_themes(browser: Browser, folder: Pa
     found.close()
 
 
+def test_the_longest_names_make_no_page_wider(browser: Browser, tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 6, ("W" * 64, "界" * 64, "short"))
+    run(report, str(journal), "-o", str(tmp_path / "report"))
+    found = Watched(browser, viewport={"width": 360, "height": 800})
+    for name in ("index.html", "replay.html#round=1&at=30", "replay.html#round=1&at=30&view=2"):
+        page = opened(found, tmp_path / "report", f"/{name}")
+        expect(page.locator(".bot").first).to_be_visible()
+        assert page.evaluate(SIDEWAYS) == 0
+        assert page.evaluate(CUT_CARDS) == 0
+    found.close()
+
+
 def test_print_shows_the_position_and_no_controls(watched: Watched, folder: Path) -> None:
     page = opened(watched, folder / "round.html", "#40")
     page.emulate_media(media="print")

@@ -201,6 +201,27 @@ def test_an_empty_and_a_foreign_journal_get_one_line(tmp_path: Path) -> None:
     assert re.fullmatch(rf"Error: {foreign}:1: this is no line .*\n", arena("regress", foreign, "greedy").stderr)
 
 
+@pytest.mark.parametrize("config", [{}, {"rounds": None, "seed": 5}, {"rounds": "ten"}])
+def test_a_journal_of_another_program_will_do(config: dict[str, object], journal: Path) -> None:
+    _, *rounds = journal.read_bytes().splitlines(keepends=True)
+    opening = encoded(TournamentLine(config=config, started="2026-01-01T00:00:00Z"))
+    journal.write_bytes(opening + b"".join(rounds))
+    done = arena("regress", journal, steady("a"))
+    assert done.exit_code == 0, done.output
+    assert "in 4 rounds" in done.stdout
+
+
+def test_rounds_of_another_version_and_a_repeated_tournament_are_told(journal: Path) -> None:
+    opening, first, *others = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(opening + first.replace(b'"v":1', b'"v":2') + b"".join(others) + opening + first)
+    done = arena("regress", journal, steady("a"))
+    assert "in 3 rounds" in done.stdout
+    assert done.stderr.splitlines() == [
+        f"{journal}:2: it is of version 2; this is 1",
+        f"{journal}:6: this tournament was already read; its rounds are left out",
+    ]
+
+
 def test_rounds_of_two_tournaments_in_one_file_are_told_apart(journal: Path) -> None:
     lines = journal.read_bytes()
     other = encoded(TournamentLine(config={"rounds": 4, "seed": "5"}, started="2026-01-01T00:00:00Z"))

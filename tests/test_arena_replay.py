@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
-from arena.board import coloured, text
+from arena.board import board, coloured, text
 from arena.cli import main
 from arena.journal import RoundLine, TournamentLine, encoded
 from arena.masking import one_seats_view
@@ -58,6 +58,13 @@ def test_no_line_is_wider_than_80_columns(preset: str) -> None:
     for each in (replay, one_seats_view(replay, SEATS[0])):
         for step in each.steps:
             assert max(map(cell_len, text(each, step).splitlines())) <= 80
+
+
+def test_what_lies_on_the_table_is_never_cut() -> None:
+    for seed in range(20):
+        replay = replay_of(random_round(PRESETS["tactics"], seed, bots=("counting-2.1", "greedy-10.0b")))
+        for step in replay.steps:
+            assert not any("…" in line for line in board(replay, step))
 
 
 def test_without_a_terminal_the_rounds_are_a_table(journal: Path) -> None:
@@ -221,6 +228,19 @@ def test_rounds_of_the_same_name_are_told_apart_by_their_line(tmp_path: Path) ->
     assert listed(arena("replay", path)) == ["1.1-2.1@2", "1.1-2.1@4"]
     assert "say which: 1.1-2.1@2, 1.1-2.1@4" in arena("replay", path, "1.1-2.1").stderr
     assert "dan - eve" in arena("replay", path, "1.1-2.1@4").stdout
+
+
+def test_an_id_may_look_like_one_with_a_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "cup.jsonl", msgspec.structs.replace(golden_round("base"), id="night@5"))
+    assert listed(arena("replay", path)) == ["night@5"]
+    assert arena("replay", path, "night@5").exit_code == 0
+
+
+def test_a_page_never_replaces_its_journal(journal: Path) -> None:
+    before = journal.read_bytes()
+    done = arena("replay", journal, "1.1-2.1", "--html", journal)
+    assert (done.exit_code, journal.read_bytes()) == (2, before)
+    assert "is the journal itself; name another file" in done.stderr
 
 
 def test_a_tournament_that_comes_twice_counts_once(tmp_path: Path) -> None:

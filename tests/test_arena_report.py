@@ -287,13 +287,36 @@ def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> No
     assert "3 lines of the journal could not be used" in (tmp_path / "out" / "index.html").read_text()
 
 
-@pytest.mark.parametrize(("content", "problems"), [(b"", 0), (b"hello\nworld\n", 2), (b'{"type":"tour', 1)])
-def test_a_file_without_a_round_is_no_report(tmp_path: Path, content: bytes, problems: int) -> None:
-    done = ran(damaged(tmp_path / "cup.jsonl", [content]), "-o", tmp_path / "out")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no round was played yet"),
+        (b"hello\nworld\n", "this is no line of a journal: .*"),
+        (b'{"type":"tour', "the line is torn: .*"),
+    ],
+)
+def test_a_file_without_a_round_is_no_report(tmp_path: Path, content: bytes, words: str) -> None:
+    journal = damaged(tmp_path / "cup.jsonl", [content])
+    done = ran(journal, "-o", tmp_path / "out")
     assert done.exit_code == 1
-    assert len(done.stderr.splitlines()) == problems + 1
-    assert "no round was played yet, so there is nothing to report" in done.stderr
+    assert re.fullmatch(rf"Error: {journal}:1: {words}; there is nothing to report\n", done.stderr)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_a_damaged_line_says_reaches_the_terminal_made_fit_for_it(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    journal.write_bytes(journal.read_bytes() + b'{"type":"\\u001b[2J"}\n')
+    problems = gather([journal]).problems
+    assert len(problems) == 1
+    assert problems[0].isprintable()
+
+
+def test_a_surprise_without_a_replay_has_no_link(tmp_path: Path) -> None:
+    ran(write(tmp_path / "cup.jsonl", 300), "-o", tmp_path / "out", "--rounds", "3")
+    page = (tmp_path / "out" / "index.html").read_text()
+    numbers = {number for number, *_ in chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]}
+    assert {int(number) for number in re.findall(r"replay\.html#round=(\d+)", page)} == numbers
+    assert len(re.findall(r">round [\d.]+<", page)) > 3
 
 
 # The parts

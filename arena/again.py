@@ -22,6 +22,11 @@ from engine.ruleset import RuleSet
 def play_again(bundle: Path) -> str | None:
     """What came of it; None if it was stopped. Raises ValueError for a file that is no bundle."""
     facts = read_bundle(bundle)
+    for bot in facts["bots"]:
+        if isinstance(bot, dict) and bot.get("remote"):
+            raise ValueError(
+                f"{bot.get('name')} connected from outside, so the arena cannot start it; what was said is beside it"
+            )
     try:
         specs = [BotSpec.from_record(bot) for bot in facts["bots"]]
     except (KeyError, TypeError, ValueError) as error:

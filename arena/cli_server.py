@@ -41,9 +41,11 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
         ran = run_server(config, server, listener_maker(events, quiet), lobby_news(events, quiet))
     except (JournalError, AddressError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
+    assert config.journal is not None
+    if server.forever and ran.finished and not events:
+        print_standings([config.journal])
     report(ran, config)
     if not events:
-        assert config.journal is not None
         print_standings([config.journal])
         click.echo(f"\nEverything is in {config.journal}.")
 
@@ -77,7 +79,13 @@ def token(name: str) -> None:
 @click.option("--token", envvar="ARENA_TOKEN", help="The bot's token; also taken from ARENA_TOKEN.", metavar="TOKEN")
 @click.option("--token-file", type=click.File(), help="A file that holds the token.", metavar="FILE")
 @click.option("--name", help="The name to play under, where the server is open.  [the bot's own]", metavar="NAME")
-@click.option("--connections", default=1, show_default=True, help="How many matches to play at once.", metavar="N")
+@click.option(
+    "--connections",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many matches to play at once.",
+)
 @click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
 @click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up.")
@@ -136,8 +144,9 @@ def connect(
 def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -> None:
     """Follows the rounds of a server as they are played: a board on a terminal, a line for each move in a pipe.
 
-    MATCH is the id of one, such as 1.2-3; without it one match after the other is followed. Hands are hidden, and
-    everything comes with a delay, if the server says so.
+    MATCH is the id of one, such as 1.2-3; without it one match after the other is followed. Where a match is quicker
+    than twenty moves a second some are left out. Hands are hidden, and everything comes with a delay, if the server
+    says so. On the board an arrow at a stone points to the side that was complete first.
 
     \b
     Examples:
@@ -155,7 +164,7 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
 
     _check_tls(tls, ca)
     on_terminal = sys.stdout.isatty() and not as_json
-    screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, "NO_COLOR" not in os.environ)
+    screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, match, "NO_COLOR" not in os.environ)
     tell_line = (lambda line: click.echo(line.decode())) if as_json else None
     try:
         with unwrapped(ConnectError, AddressError, OSError):

@@ -34,7 +34,8 @@ def options_of(options: Sequence[Option]) -> Callable[[F], F]:
     def add(command: F) -> F:
         for option in reversed(options):
             parameter = option.name.replace("-", "_")
-            command = click.option(f"--{option.name}", parameter, metavar=option.metavar, help=option.help)(command)
+            kind = {"is_flag": True, "flag_value": "true"} if option.flag else {"metavar": option.metavar}
+            command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
         return command
 
     return add

@@ -30,9 +30,10 @@ def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
     """Best first; groups, which cannot be compared, one after the other, the largest first."""
     totals, found = standings.totals(), ratings.groups
     size = [found.count(group) for group in found]
-    # Equal up to rounding is equal: then names decide, and the order does not depend on the last bit.
+    # Equal up to rounding is equal: then points decide, then names, and the order does not depend on the last bit.
     order = sorted(
-        range(len(totals)), key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), bot)
+        range(len(totals)),
+        key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), -totals[bot].points, bot),
     )
     rows: list[Row] = []
     for place, bot in enumerate(order):

@@ -276,6 +276,10 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
+    hashes = [bot.token_hash for bot in bots if isinstance(bot, RemoteSpec)]
+    for bot in reversed(bots):
+        if isinstance(bot, RemoteSpec) and hashes.count(bot.token_hash) > 1:
+            raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
     rules: RuleSet = values.get("rules", RuleSet())
     winner_begins = rules.begins is Begins.WINNER
     mirrored = values.get("mirror", not winner_begins)

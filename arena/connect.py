@@ -5,7 +5,9 @@ answers for itself. We only add the token to its hello, and check the deals.
 """
 
 import ipaddress
+import os
 import random
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -18,19 +20,24 @@ import trio
 from arena.address import parse_address
 from arena.bots import BotSpec
 from arena.link import tune
-from arena.signals import calling_on_signals, unwrapped
+from arena.signals import calling_on_signals, first_of, unwrapped
 from arena.spawn import BotProcess, SpawnError, exit_words, pass_on_stderr, spawn
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
 from protocol.framing import LineBuffer
-from protocol.messages import BotHello, Bye, Error, Welcome, decode_from_bot, decode_from_server, encode
+from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, decode_from_server, encode
 
 _CHUNK: Final = 64 * 1024
+_MAYBE_TLS: Final = {False: "; if it speaks TLS, say --tls", True: ""}
 
 
 class ConnectError(Exception):
     """It does not help to try again."""
+
+
+class CannotConnect(Exception):
+    """Nobody listens there, at least not now."""
 
 
 @attrs.frozen
@@ -89,10 +96,13 @@ async def stay_connected(server: Server, spec: BotSpec, tell: Callable[[str], No
 async def connected(
     server: Server, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
 ) -> trio.abc.Stream:
-    """`met` is told the address of whoever we speak to, before anything is said. Raises OSError and
-    trio.BrokenResourceError."""
+    """`met` is told the address of whoever we speak to, before anything is said. Raises CannotConnect, and
+    ConnectError where it does not help to try again."""
     host, port = parse_address(server.address)
-    stream = await trio.open_tcp_stream(host, port)
+    try:
+        stream = await trio.open_tcp_stream(host, port)
+    except OSError as error:
+        raise CannotConnect(f"cannot connect to {server.address}: {_reason(error)}") from None
     tune(stream.socket)
     met(stream.socket.getpeername()[0])
     if tls is None:
@@ -100,10 +110,25 @@ async def connected(
     secure = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
     try:
         await secure.do_handshake()
+        return secure
+    except trio.BrokenResourceError as error:
+        await trio.aclose_forcefully(stream)
+        match error.__cause__:
+            case ssl.SSLCertVerificationError() as cause:
+                raise ConnectError(f"the server's certificate is not trusted: {cause.verify_message}") from None
+            case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
+                raise ConnectError("the server does not speak TLS; leave out --tls") from None
+        raise CannotConnect(f"cannot connect to {server.address}: TLS: {error.__cause__ or 'closed'}") from None
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise
-    return secure
+
+
+def _reason(error: OSError) -> str:
+    """Of the several attempts that trio makes, that of the first."""
+    cause = first_of(error.__cause__) if error.__cause__ else error
+    known = isinstance(cause, OSError) and not isinstance(cause, socket.gaierror) and cause.errno
+    return os.strerror(known) if known else str(cause)
 
 
 class Visit:
@@ -120,19 +145,18 @@ class Visit:
         self._warned = False
         self._fatal: str | None = None  # what it does not help to try again
         self._ended: str | None = None  # how the bot did, if it left first
+        self._greeted = False  # by the server
         self.welcomed = False
         self.deals = DealCheck()
 
     async def play(self) -> str | None:
         """One connection. Returns why there has to be another one; None if there has not."""
-        self.welcomed, self._bye, self._refused, self._ended = False, None, None, None
+        self.welcomed = self._greeted = False
+        self._bye = self._refused = self._ended = None
         try:
             stream = await connected(self._server, self._tls, self._warn_of_clear_text)
-        except (OSError, trio.BrokenResourceError) as error:
-            cause = error.__cause__ if isinstance(error, trio.BrokenResourceError) else error
-            if isinstance(cause, ssl.SSLCertVerificationError):
-                raise ConnectError(f"the server's certificate is not trusted: {cause.verify_message}") from None
-            return f"cannot connect to {self._server.address}: {cause or 'the connection was closed'}"
+        except CannotConnect as error:
+            return str(error)
         async with stream:
             try:
                 async with spawn(self._spec, pass_on_stderr) as process:
@@ -153,7 +177,9 @@ class Visit:
             raise ConnectError(f"the bot {self._ended} before the server welcomed it")
         if self._bye is not None:
             return self._bye.reason
-        return f"the bot {self._ended}" if self._ended else "the connection was lost"
+        if self._ended is not None:
+            return f"the bot {self._ended}"
+        return "the connection was lost" if self._greeted else f"the server says nothing{_MAYBE_TLS[self._server.tls]}"
 
     def _warn_of_clear_text(self, peer: str) -> None:
         address = ipaddress.ip_address(peer.partition("%")[0])
@@ -198,12 +224,16 @@ class Visit:
         except RemoteProtocolError:
             return  # for the bot to judge
         match message:
+            case ServerHello():
+                self._greeted = True
             case Welcome():
                 self.welcomed = True
                 self._session = message.session
             case Error():
-                self._tell(f"The server says: {message.message} ({message.code})")
-                self._refused = message.message if not self.welcomed else None
+                if self.welcomed:
+                    self._tell(f"The server says: {message.message} ({message.code})")
+                else:
+                    self._refused = message.message
             case Bye():
                 self._bye = message
             case _:

@@ -172,7 +172,7 @@ class Door:
             else:
                 await self._gallery.attend(link, hello.watch or "")
         except Refused as refused:
-            if refused.code is Refusal.WRONG_TOKEN:
+            if refused.guessed:
                 self._strikes.add(address)
             self._note(f"{address} was refused: {refused}")
             await _dismiss(link, refused.code, str(refused))

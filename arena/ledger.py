@@ -4,6 +4,7 @@ from collections import Counter
 
 import attrs
 
+from arena.bots import RemoteSpec
 from arena.config import Config, differences, with_seed
 from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, encoded
 from arena.match import utc_now
@@ -16,6 +17,7 @@ class Ledger:
     """What the journal says so far."""
 
     max_faults: int
+    outside: frozenset[str] = frozenset()  # bots that connect: being away is no fault that withdraws them
     finished: set[str] = attrs.field(factory=set)
     last_of_match: dict[str, RoundLine] = attrs.field(factory=dict)
     points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
@@ -32,11 +34,17 @@ class Ledger:
         self.last_of_match[line.match] = line
         return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
 
-    def _failed(self, line: RoundLine, seat: int) -> bool:
-        nobody_started = line.result.winner is None and Ending(line.result.ending).is_fault
-        return nobody_started or (line.fault is not None and line.fault.seat == seat)
+    def _failed(self, line: RoundLine, seat: int) -> bool | None:
+        """Whether the bot did; None if it was not even there, which says nothing about it."""
+        ending = Ending(line.result.ending)
+        nobody_started = line.result.winner is None and ending.is_fault
+        failed = nobody_started or (line.fault is not None and line.fault.seat == seat)
+        away = ending in (Ending.FAILED_TO_START, Ending.DISCONNECTED) and line.bots[seat] in self.outside
+        return None if failed and away else failed
 
-    def _count(self, name: str, failed: bool) -> bool:
+    def _count(self, name: str, failed: bool | None) -> bool:
+        if failed is None:
+            return False
         self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
         if not self.max_faults or self.faults_in_a_row[name] < self.max_faults or name in self.withdrawn:
             return False
@@ -71,13 +79,22 @@ class Past:
     ledger: Ledger  # of the last one
 
 
+def ledger_of(config: Config) -> Ledger:
+    return Ledger(config.max_faults, frozenset(bot.name for bot in config.bots if isinstance(bot, RemoteSpec)))
+
+
+def _recorded_outside(opening: TournamentLine) -> frozenset[str]:
+    bots = opening.config.get("bots", ())
+    return frozenset(str(bot.get("name")) for bot in bots if isinstance(bot, dict) and bot.get("remote"))
+
+
 def read_past(journal: Journal, max_faults: int) -> Past:
     """Raises JournalError if the file is no journal that can go on."""
     past = Past(0, None, Ledger(max_faults))
     for line in journal.recover():
         match line:
             case TournamentLine():
-                past = Past(past.tournaments + 1, line, Ledger(max_faults))
+                past = Past(past.tournaments + 1, line, Ledger(max_faults, _recorded_outside(line)))
             case RoundLine():
                 past.ledger.add(line)
             case VoidLine():

@@ -225,7 +225,7 @@ class RemotePlayer(Player):
 
     async def _arrive(self) -> None:
         if self._connection is None and not await self._comes():
-            raise StartFailure(f"it is not connected, and was not for {self._lobby.grace:g} seconds")
+            raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
         if self.link is None:
             await self._sit()
             self._match = None
@@ -244,7 +244,7 @@ class RemotePlayer(Player):
 
     async def leave(self) -> None:
         if self._connection is not None:
-            self._connection.send_away(Bye("start anew and connect again", again=True))
+            self._connection.send_away(Bye("the connection ends with a fault", again=True))
         self._drop()
         self._match = None
 

@@ -31,6 +31,7 @@ class Option:
     read: Reader
     help: str
     metavar: str = "TEXT"
+    flag: bool = False  # on the command line it stands alone and means true
 
 
 def _text(value: Any) -> str:
@@ -184,8 +185,8 @@ def _clock_time(value: Any) -> str | datetime:
 def _address(value: Any) -> str:
     try:
         parse_address(_text(value))
-    except AddressError as error:
-        raise ValueError(f"an address such as 127.0.0.1:4000 ({error})") from None
+    except AddressError:
+        raise ValueError("an address such as 127.0.0.1:4000 or [::1]:4000") from None
     return str(value)
 
 
@@ -238,17 +239,15 @@ OWN: Final = (
 # Of the server; in a file they stand under [server].
 SERVER: Final = (
     Option("listen", _address, "Where to listen, such as 0.0.0.0:4000; port 0 is any that is free.", "HOST:PORT"),
-    Option("open", _yes_or_no, "Let in anyone under a name that is free.  [false]", "true|false"),
-    Option(
-        "forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", "true|false"
-    ),
+    Option("open", _yes_or_no, "Let in anyone under a name that is free.  [false]", flag=True),
+    Option("forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", flag=True),
     Option("begin", _clock_time, "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]", "WHEN"),
     Option("grace", _positive_seconds, "Seconds that a bot may be away before it forfeits.  [60]", "SECONDS"),
     Option("drain", _positive_seconds, "Seconds for running matches to end after the first signal.  [60]", "SECONDS"),
     Option("cert", _path, "The server's certificate chain: TLS. With --key.", "FILE"),
     Option("key", _path, "The key of the certificate.", "FILE"),
     Option("watch-delay", _seconds_or_none, "Seconds that watchers are behind.  [0]", "SECONDS"),
-    Option("show-hands", _yes_or_no, "Show hands to watchers while a round is played.  [false]", "true|false"),
+    Option("show-hands", _yes_or_no, "Show hands to watchers while a round is played.  [false]", flag=True),
     Option("watchers", _number(0), "Watchers at once.  [100]", "N"),
     Option("connections", _number(1), "Connections in all.  [2000]", "N"),
     Option("per-address", _number(1), "Connections from one address.  [250]", "N"),

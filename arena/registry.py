@@ -20,9 +20,10 @@ class Refusal(enum.StrEnum):
 
 
 class Refused(Exception):
-    def __init__(self, code: Refusal, message: str):
+    def __init__(self, code: Refusal, message: str, *, guessed: bool = False):
         super().__init__(message)
         self.code = code
+        self.guessed = guessed  # a token was tried that is not the right one
 
 
 class Registry:
@@ -46,14 +47,18 @@ class Registry:
             return owner
         if not self._open_door:
             what = "this token is not known here" if hello.token else "a token is needed here: hello has a field for it"
-            raise Refused(Refusal.WRONG_TOKEN, f"{what}; the organiser has one for each bot")
+            text = f"{what}; the organiser has one for each bot"
+            raise Refused(Refusal.WRONG_TOKEN, text, guessed=hello.token is not None)
         self._check_name(hello, holds)
         return hello.name
 
     def _check_name(self, hello: BotHello, holds: Callable[[str], bool]) -> None:
         name, given = hello.name, token_hash(hello.token) if hello.token else None
+        guessed = given is not None
         if name in self._in_file:
-            raise Refused(Refusal.WRONG_TOKEN, f"{name!r} belongs to a bot of the tournament; choose another name")
+            what = "and this is not its token" if guessed else "which needs its token"
+            text = f"{name!r} is a bot of this tournament, {what}; anybody else has to choose another name"
+            raise Refused(Refusal.WRONG_TOKEN if guessed else Refusal.NAME_TAKEN, text, guessed=guessed)
         if name not in self._entered:
             if self._closed and name not in self._roster:
                 raise Refused(Refusal.BEGUN, "the tournament has begun; nobody can join it any more")
@@ -61,7 +66,8 @@ class Registry:
             return
         kept = self._entered[name]
         if kept is not None and not (given is not None and hmac.compare_digest(given, kept)):
-            raise Refused(Refusal.WRONG_TOKEN, f"{name!r} is taken, and not with this token; choose another name")
+            text = f"{name!r} belongs to somebody who came with another token; choose another name"
+            raise Refused(Refusal.NAME_TAKEN, text, guessed=guessed)
         if kept is None and not holds(name):
             raise Refused(
                 Refusal.NAME_TAKEN,

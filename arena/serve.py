@@ -10,6 +10,7 @@ The first signal drains: no match begins any more, those under way have a time t
 
 import os
 import ssl
+import stat
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +27,7 @@ from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
-from arena.ledger import Ledger, Past, begin, check_same, planned_matches, read_past
+from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_matches, read_past
 from arena.lobby import Lobby
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
@@ -41,6 +42,8 @@ def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lob
     assert config.journal is not None
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, make_listener, lobby_news)
+        if running.is_over:
+            return Ran(running.total, running.finished, False, None, [])
         calm_garbage_collector()
         running.warn_of_few_descriptors(raise_descriptor_limit())
         failure = None
@@ -49,7 +52,8 @@ def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lob
                 trio.run(running.run)
         except (TournamentError, JournalError) as error:
             failure = str(error)
-        return Ran(running.total, running.finished, running.stopping > 0, failure, running.warnings)
+        stopped = running.stopping > 0 and not running.is_over
+        return Ran(running.total, running.finished, stopped, failure, running.warnings)
 
 
 class Server:
@@ -66,8 +70,11 @@ class Server:
         self._make_listener = make_listener
         self._lobby_news = lobby_news
         self._listener: Listener | None = None  # while a tournament runs
-        self._past = read_past(journal, config.max_faults)
-        self._config = with_seed(config, self._past.opening.config.get("seed") if self._past.opening else None)
+        past = read_past(journal, config.max_faults)
+        self._cycles = past.tournaments  # that have begun
+        self._config = with_seed(config, past.opening.config.get("seed") if past.opening else None)
+        self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
+        self._left = self._left_over(past)  # to be gone on with
         self._tls = tls_context(server)
         self._registry = Registry(config.bots, open_door=server.open_door)
         self._lobby = Lobby(server.grace, self._changed)
@@ -75,12 +82,27 @@ class Server:
         self._here: dict[str, int] = {}  # as was told: connections by name
         self._change = trio.Event()
         self._quiet_until, self._untold = 0.0, 0  # of refused visitors
-        self._key_pressed = False
+        self._begin_when = server.begin
+        self._is_time = False  # a key was pressed, or the moment is there
+        if server.begin == "key" and not self._has_keys():
+            raise ConfigError("--begin key needs a terminal, or a pipe, on which Enter can be pressed")
         self._tournament: Tournament | None = None
         self._waiting = trio.CancelScope()  # before a tournament
         self.stopping = 0  # signals
-        self.total = self.finished = 0
         self.warnings: list[str] = []
+
+    @property
+    def finished(self) -> int:
+        return sum(finished for finished, _ in self._rounds.values())
+
+    @property
+    def total(self) -> int:
+        return sum(total for _, total in self._rounds.values())
+
+    @property
+    def is_over(self) -> bool:
+        """Everything was played; never so with `forever`."""
+        return not self._server.forever and bool(self._rounds) and self.finished == self.total
 
     def warn_of_few_descriptors(self, limit: int) -> None:
         if self._server.door.connections + 100 > limit:
@@ -120,28 +142,32 @@ class Server:
 
     async def _tournaments(self) -> None:
         with self._waiting:
-            nothing_left = False
-            while not self.stopping and not nothing_left:
-                config, ledger = await self._next()
-                await self._play(config, ledger)
-                nothing_left = not self._server.forever
+            while not self.stopping and not self.is_over:
+                await self._play(*await self._next())
+                self._begin_when = "all"  # how the first one began says nothing about the others
 
     async def _next(self) -> tuple[Config, Ledger]:
         """The tournament that the journal was left with, or another one once enough bots are there."""
-        past, self._past = self._past, Past(self._past.tournaments, None, Ledger(self._config.max_faults))
-        if past.opening is not None:
-            config = self._resumed(past.opening)
-            if not self._server.forever or not _is_finished(config, past.ledger):
-                await self._gather(config.bots)
-                return config, past.ledger
-        await self._gather(self._config.bots)
-        number = past.tournaments + 1 if self._server.forever else 1
-        self._past = attrs.evolve(self._past, tournaments=past.tournaments + 1)
-        config = attrs.evolve(self._config, bots=self._roster(), first_cycle=number)
+        if self._left is not None:
+            left, self._left = self._left, None
+            await self._gather(left[0].bots)
+            return left
+        await self._gather(None)
+        self._cycles += 1
+        config = attrs.evolve(self._config, bots=self._roster())
         if self._server.forever:
-            config = attrs.evolve(config, cycles=1)
+            config = attrs.evolve(config, first_cycle=self._cycles, cycles=1)
         begin(self._journal, config)
-        return config, Ledger(config.max_faults)
+        return config, ledger_of(config)
+
+    def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
+        """Raises JournalError if the journal is that of another tournament."""
+        if past.opening is None:
+            return None
+        config = self._resumed(past.opening)
+        total, finished = sum(match.length for match in planned_matches(config)), len(past.ledger.finished)
+        self._rounds[config.first_cycle] = finished, total
+        return (config, past.ledger) if finished < total else None
 
     def _resumed(self, opening: TournamentLine) -> Config:
         """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
@@ -177,50 +203,64 @@ class Server:
 
     # The lobby
 
-    async def _gather(self, bots: Sequence[AnySpec]) -> None:
-        """Returns when it is time to begin."""
-        self._key_pressed = False
+    async def _gather(self, bots: Sequence[AnySpec] | None) -> None:
+        """Returns when it is time to begin, with these bots or with whoever is there."""
+        self._is_time = False
+        if self._may_begin(bots):
+            return
         async with trio.open_nursery() as nursery:
-            if sys.stdin is not None and sys.stdin.isatty():
+            if self._has_keys():
                 nursery.start_soon(self._wait_for_key)
+            if isinstance(self._begin_when, datetime):
+                nursery.start_soon(self._wait_until, self._begin_when)
             self._say_who_is_missing(bots)
-            due = _seconds_until(self._server.begin)
-            with trio.move_on_after(due) as clock:
-                while not self._may_begin(bots):
-                    self._change = trio.Event()
-                    await self._change.wait()
-            if clock.cancelled_caught:
-                self._key_pressed = True
-                while not self._may_begin(bots):
-                    self._change = trio.Event()
-                    await self._change.wait()
+            while not self._may_begin(bots):
+                self._change = trio.Event()
+                await self._change.wait()
             nursery.cancel_scope.cancel()
 
-    def _may_begin(self, bots: Sequence[AnySpec]) -> bool:
-        roster = self._roster()
-        enough = len(roster) >= 2 and (not self._server.forever or any(isinstance(bot, RemoteSpec) for bot in roster))
-        if self._key_pressed or (self._server.forever and self._server.begin == "all"):
-            return enough
-        return self._server.begin == "all" and enough and not self._missing(bots)
+    def _may_begin(self, bots: Sequence[AnySpec] | None) -> bool:
+        roster = self._roster() if bots is None else bots
+        if len(roster) < 2 or (self._server.forever and not self._lobby.names()):
+            return False
+        return self._is_time or (self._begin_when == "all" and (self._server.forever or not self._missing(bots)))
 
-    def _missing(self, bots: Sequence[AnySpec]) -> list[str]:
-        return [bot.name for bot in bots if isinstance(bot, RemoteSpec) and not self._lobby.is_here(bot.name)]
+    def _missing(self, bots: Sequence[AnySpec] | None) -> list[str]:
+        expected = self._config.bots if bots is None else bots
+        return [bot.name for bot in expected if isinstance(bot, RemoteSpec) and not self._lobby.is_here(bot.name)]
 
-    def _say_who_is_missing(self, bots: Sequence[AnySpec]) -> None:
+    def _say_who_is_missing(self, bots: Sequence[AnySpec] | None) -> None:
         here, missing = self._lobby.names(), self._missing(bots)
-        how = {"all": "when all are there", "key": "at a key"}.get(str(self._server.begin), f"at {self._server.begin}")
-        text = f"In the lobby: {_list(here)}. Missing: {_list(missing)}. It begins {how}"
-        if sys.stdin is not None and sys.stdin.isatty():
-            text += "; Enter begins it now"
-        self._news.news("lobby", text + ".", here=here, missing=missing)
+        match self._begin_when:
+            case datetime() as moment:
+                how = f"at {moment:%Y-%m-%d %H:%M:%S}"
+            case "key":
+                how = ""
+            case _:
+                how = "when two are there" if self._server.forever else "when all are there"
+        enter = "when Enter is pressed" if self._has_keys() else ""
+        how = " or ".join(filter(None, (how, enter)))
+        text = f"In the lobby: {_list(here)}. Missing: {_list(missing)}. It begins {how}."
+        self._news.news("lobby", text, here=here, missing=missing)
+
+    def _has_keys(self) -> bool:
+        """Whether somebody can press Enter: at a terminal, or through a pipe if nothing else begins it."""
+        return _is_terminal() or (self._begin_when == "key" and _is_pipe())
 
     async def _wait_for_key(self) -> None:
         while True:
             await trio.lowlevel.wait_readable(sys.stdin.fileno())
             if not os.read(sys.stdin.fileno(), 1024):
                 return  # the end of the input: no key will come
-            self._key_pressed = True
-            self._change.set()
+            self._time_has_come()
+
+    async def _wait_until(self, moment: datetime) -> None:
+        await trio.sleep(max(0.0, (moment - datetime.now().astimezone()).total_seconds()))
+        self._time_has_come()
+
+    def _time_has_come(self) -> None:
+        self._is_time = True
+        self._change.set()
 
     def _changed(self, name: str) -> None:
         """A bot came, went, or is free again."""
@@ -230,7 +270,7 @@ class Server:
             if not now:
                 del self._here[name]
             kind = "came" if now > before else "left"
-            several = f" ({now} connections)" if now > 1 or (now and now < before) else ""
+            several = f" ({now} connections)" if now > 1 else ""
             words = f"{name} {'is here' if now else 'has left'}{several}"
             self._news.news(kind, words, bot=name, connections=now)
         self._change.set()
@@ -253,9 +293,7 @@ class Server:
         names = [bot.name for bot in config.bots]
         self._registry.begin(names, closed=not self._server.forever)
         self._lobby.begin(names)
-        total = sum(match.length for match in planned_matches(config))
-        before = len(ledger.finished)
-        self.total += total
+        total, before = sum(match.length for match in planned_matches(config)), len(ledger.finished)
         with self._make_listener(total, before) as listener:
             self._listener = listener
             cycle = f"Cycle {config.first_cycle}" if self._server.forever else "The tournament"
@@ -265,7 +303,7 @@ class Server:
             try:
                 await tournament.run()
             finally:
-                self.finished += before + tournament.saved
+                self._rounds[config.first_cycle] = before + tournament.saved, total
                 self.warnings += tournament.warnings
                 self._tournament = self._listener = None
             listener.ended(self.finished, self.total)
@@ -303,14 +341,12 @@ def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
     return context
 
 
-def _is_finished(config: Config, ledger: Ledger) -> bool:
-    return all(planned.id in ledger.finished for match in planned_matches(config) for planned in match.rounds)
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _seconds_until(begin: str | datetime) -> float:
-    return (
-        max(0.0, (begin - datetime.now().astimezone()).total_seconds()) if isinstance(begin, datetime) else float("inf")
-    )
+def _is_pipe() -> bool:
+    return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import attrs
 import trio
 
 from arena.board import board, coloured
-from arena.connect import ConnectError, Server, connected
+from arena.connect import CannotConnect, ConnectError, Server, connected
 from arena.plain_text import printable
 from arena.positions import Position, Replay, Step, StonePosition
 from arena.signals import calling_on_signals
@@ -23,7 +23,7 @@ from protocol.messages import (
     WatchedResult,
     Watching,
 )
-from protocol.session import Role, Session
+from protocol.session import Role, Session, State
 
 _CHUNK: Final = 64 * 1024
 NOBODY: Final = -1  # whose view it is where both hands are hidden
@@ -35,6 +35,7 @@ class Screen:
 
     write: Callable[[str], None]
     on_terminal: bool
+    match: str = ""  # the one that is watched; any if empty
     colour: bool = False
     hands: bool = False
     last_result: str = ""
@@ -42,8 +43,9 @@ class Screen:
     def begin(self, message: Watching) -> None:
         self.hands = message.hands
         event = f"{printable(message.event)}: " if message.event else ""
+        what = f"waiting for match {printable(self.match)}" if self.match else "waiting for a round"
         late = f", {message.delay_ms / 1000:g} seconds late" if message.delay_ms else ""
-        self._say(f"{event}watching{late}. Ctrl-C leaves.")
+        self._say(f"{event}{what}{late}. Ctrl-C leaves.")
 
     def position(self, message: WatchedPosition) -> None:
         replay = replay_of(message, self.hands)
@@ -131,8 +133,8 @@ async def watch(server: Server, match: str, screen: Screen, tell_line: Callable[
 async def _attend(server: Server, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> None:
     try:
         stream = await connected(server, server.context())
-    except (OSError, trio.BrokenResourceError) as error:
-        raise ConnectError(f"cannot connect to {server.address}: {error.__cause__ or error}") from None
+    except CannotConnect as error:
+        raise ConnectError(str(error)) from None
     session, lines = Session(Role.BOT), LineBuffer()
     async with stream:
         try:
@@ -148,7 +150,8 @@ async def _attend(server: Server, match: str, screen: Screen, tell_line: Callabl
                     _show(message, screen if not tell_line else None)
         except (trio.BrokenResourceError, RemoteProtocolError) as error:
             raise ConnectError(f"the connection was lost: {error}") from None
-    raise ConnectError("the server closed the connection")
+    hint = "; if it speaks TLS, say --tls" if session.state is State.NEW and not server.tls else ""
+    raise ConnectError(f"the server closed the connection{hint}")
 
 
 def _show(message: object, screen: Screen | None) -> None:

@@ -54,4 +54,6 @@ class DealCheck:
     def summary(self) -> str:
         if self.broken:
             return f"{self.broken} deals were NOT as promised, {self.kept} were"
+        if not self.kept:
+            return "no deal was revealed yet"
         return f"all {self.kept} deals that were revealed are as promised by their hashes"

@@ -127,12 +127,52 @@ def test_a_program_that_is_no_bot_is_told_in_one_line(tmp_path: Path) -> None:
         assert "there is no program './no-such-bot'" in told
 
 
+def test_whether_the_server_speaks_tls_is_guessed_in_one_line(tmp_path: Path) -> None:
+    with serving(tmp_path, remote_bots("anna", "ben")) as (_, address):
+        for words in (("connect", address, "--tls", "--", "random"), ("watch", address, "--tls")):
+            with running(*words, cwd=tmp_path) as bot:
+                assert bot.end()[::2] == (1, "Error: the server does not speak TLS; leave out --tls\n")
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    options = ("--cert", "server.pem", "--key", "server.pem", "--hello", "0.2")
+    with serving(tmp_path, remote_bots("anna", "ben"), *options) as (_, address):
+        with running("connect", address, "--retry", "0.1", "--", "random", cwd=tmp_path) as bot:
+            assert "the server says nothing; if it speaks TLS, say --tls" in bot.end()[2]
+        with running("watch", address, cwd=tmp_path) as watcher:
+            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, say --tls\n"
+
+
+def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
+    text = remote_bots("anna", "ben")
+    with (
+        serving(tmp_path, text) as (server, address),
+        running("connect", address, "--token", token_of("anna"), "--", "random", cwd=tmp_path),
+        running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
+    ):
+        first = server.end()[1]
+    for changed, status in (("", 0), ("event = 'another'\n", 1)):
+        (tmp_path / "cup.toml").write_text("rounds = 2\nseed = 7\n" + changed + text)
+        with running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as again:
+            found, table, told = again.end()
+        assert found == status
+        assert "Listening" not in told
+        assert (table == first) is not bool(changed)
+    assert "is the journal of another tournament" in told
+
+
+def test_a_key_needs_something_to_press_it_on(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
+    with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key", cwd=tmp_path) as server:
+        status, _, told = server.end()
+    assert (status, told) == (1, "Error: --begin key needs a terminal, or a pipe, on which Enter can be pressed\n")
+
+
 def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
     with running("connect", address, "--retry", "0.5", "--", "random", cwd=tmp_path) as bot:
         status, _, told = bot.end()
     assert status == 1
-    assert "connecting again" in told
+    assert f"cannot connect to {address}: Connection refused; connecting again" in told
     assert told.splitlines()[-1].endswith("gave up after 0.5 seconds")
 
 
@@ -180,9 +220,8 @@ def test_a_bot_that_crashes_in_a_round_is_started_anew_and_comes_back(tmp_path: 
         running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
     ):
         assert "connecting again" in anna.line_with("the bot ended")
-        server.process.send_signal(signal.SIGTERM)
-        server.process.send_signal(signal.SIGTERM)
-        assert server.end()[0] == 130
+        assert server.end()[0] == 0
+    assert len(rounds_in(tmp_path)) == 2
 
 
 def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None:
@@ -304,7 +343,7 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
     ) as server:
         assert server.stderr is not None
         told = [server.stderr.readline() for _ in range(2)]
-        assert told[1] == "In the lobby: nobody. Missing: anna. It begins at a key; Enter begins it now.\n"
+        assert told[1] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
         os.write(ours, b"\n")
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)

@@ -65,10 +65,11 @@ def test_an_open_door_gives_a_name_to_whoever_brings_it_first() -> None:
     registry = Registry([RemoteSpec("anna", token_hash("a")), BotSpec("greedy", ("greedy",))], open_door=True)
     assert registry.admit(hello("zoe", "my own"), nobody_holds) == "zoe"
     assert registry.admit(hello("zoe", "my own"), somebody_holds) == "zoe"  # a second connection
-    assert refusal(registry, hello("zoe", "another")) is Refusal.WRONG_TOKEN
-    assert refusal(registry, hello("zoe")) is Refusal.WRONG_TOKEN
-    assert refusal(registry, hello("anna")) is Refusal.WRONG_TOKEN
-    assert refusal(registry, hello("greedy")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("zoe", "another")) is Refusal.NAME_TAKEN
+    assert refusal(registry, hello("zoe")) is Refusal.NAME_TAKEN
+    assert refusal(registry, hello("anna")) is Refusal.NAME_TAKEN
+    assert refusal(registry, hello("anna", "mistyped")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("greedy")) is Refusal.NAME_TAKEN
     assert registry.admit(hello("anything", "a"), nobody_holds) == "anna"
     assert registry.entered() == ["zoe"]
 
@@ -87,7 +88,7 @@ def test_names_of_a_tournament_are_kept_and_nobody_joins_it_later() -> None:
     registry.admit(hello("yan", "y"), nobody_holds)
     registry.begin(["yan"], closed=True)
     registry.left("yan")
-    assert refusal(registry, hello("yan", "stolen")) is Refusal.WRONG_TOKEN
+    assert refusal(registry, hello("yan", "stolen")) is Refusal.NAME_TAKEN
     assert registry.admit(hello("yan", "y"), nobody_holds) == "yan"
     assert refusal(registry, hello("zoe")) is Refusal.BEGUN
 

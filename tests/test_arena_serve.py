@@ -12,6 +12,7 @@ import trio
 
 from arena.config import ConfigError
 from arena.standings import fold
+from arena.tokens import token_hash
 from protocol.messages import (
     PROTOCOL,
     Action,
@@ -183,6 +184,21 @@ async def test_a_bot_that_does_not_come_back_loses_the_round_as_disconnected(
     assert second.result.ending == "failed-to-start"  # nobody waits a second time
 
 
+async def test_being_away_does_not_withdraw_a_bot(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    assert autojump_clock.rate == 0
+    options = {"grace": "5", "st": "10000", "rounds": "6", "max_faults": "2", "begin": "2020-01-01T00:00"}
+    async with serving(tmp_path, remote_bots("anna", "ben", "cleo"), **options) as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "ben")
+        anna = await arrived(served.address, "anna")
+        await anna.hear_until(Request)
+        await anna.stream.aclose()
+        await served.heard.wait("finished", "1.1-2.6")
+        assert served.server._tournament is not None
+        assert served.server._tournament._ledger.withdrawn == set()
+        bots.cancel_scope.cancel()
+    assert {line.result.ending for line in served.verified()} == {"disconnected", "failed-to-start"}
+
+
 async def test_the_time_away_runs_on_the_bots_own_clock(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
     async with serving(tmp_path, TWO, grace="10000", st="3") as served, trio.open_nursery() as bots:
         bots.start_soon(come_and_play, served.address, "ben")
@@ -302,6 +318,7 @@ async def test_everybody_is_told_when_it_is_over(tmp_path: Path) -> None:
         (remote_bots("anna"), {}, "with --open others may join"),
         (TWO, {"open": "true"}, "say when to begin"),
         (TWO, {"cert": "x.pem"}, "--cert needs --key, too"),
+        (TWO.replace(token_hash(token_of("ben")), token_hash(token_of("anna"))), {}, "'ben' has the token of another"),
         (TWO, {"begin": "soon"}, "--begin: begin = 'soon', but expected all, key, or a time such as 20:30"),
         (TWO, {"listen": "4000"}, "an address such as 127.0.0.1:4000"),
         (TWO, {"line": "70000"}, "a number of bytes from 512 to 65536"),

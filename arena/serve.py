@@ -102,12 +102,12 @@ class Server:
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(door.run)
-            async with calling_on_signals(lambda: self._signalled(nursery)):
+            async with calling_on_signals(self._signalled):
                 await self._tournaments()
             again = self.stopping > 0
             reason = "the server stops; it may be back" if again else "the tournament is over"
             self._lobby.send_all_away(reason, again=again)
-            self._gallery.close()
+            self._gallery.close(show_rest=not again)
             door.close()
 
     def _say_where(self, address: str) -> None:
@@ -131,8 +131,10 @@ class Server:
         past, self._past = self._past, Past(self._past.tournaments, None, Ledger(self._config.max_faults))
         if past.opening is not None:
             config = self._resumed(past.opening)
-            if not self._server.forever or not _is_finished(config, past.ledger):
+            finished = _is_finished(config, past.ledger)
+            if not finished:
                 await self._gather(config.bots)
+            if not finished or not self._server.forever:
                 return config, past.ledger
         await self._gather(self._config.bots)
         number = past.tournaments + 1 if self._server.forever else 1
@@ -172,7 +174,11 @@ class Server:
             for bot in self._config.bots
             if not (self._server.forever and isinstance(bot, RemoteSpec)) or self._lobby.is_here(bot.name)
         ]
-        entered = [RemoteSpec(name, None, self._server.bot_limits) for name in self._registry.entered()]
+        entered = [
+            RemoteSpec(name, None, self._server.bot_limits)
+            for name in self._registry.entered()
+            if self._lobby.is_here(name)
+        ]
         return (*named, *entered)
 
     # The lobby
@@ -251,7 +257,7 @@ class Server:
 
     async def _play(self, config: Config, ledger: Ledger) -> None:
         names = [bot.name for bot in config.bots]
-        self._registry.begin(names, closed=not self._server.forever)
+        self._registry.begin(names, self._lobby.names(), closed=not self._server.forever)
         self._lobby.begin(names)
         total = sum(match.length for match in planned_matches(config))
         before = len(ledger.finished)
@@ -270,24 +276,14 @@ class Server:
                 self._tournament = self._listener = None
             listener.ended(self.finished, self.total)
 
-    def _signalled(self, nursery: trio.Nursery) -> None:
+    def _signalled(self) -> None:
         self.stopping += 1
         if self._tournament is None:
             self._waiting.cancel()
         elif self.stopping == 1:
             self._news.news("stopping", "Stopping: running matches may end; once more stops at once.")
-            self._tournament.drain()
-            nursery.start_soon(self._stop_after, self._server.drain)
+            self._tournament.drain(self._server.drain)
         else:
-            self._tournament.stop()
-
-    async def _stop_after(self, seconds: float) -> None:
-        with trio.move_on_after(seconds):
-            while self._tournament is not None:
-                self._change = trio.Event()
-                await self._change.wait()
-            return
-        if self._tournament is not None:
             self._tournament.stop()
 
 

@@ -133,6 +133,25 @@ async def test_a_bot_that_comes_back_while_its_opponent_thinks_goes_on_with_that
         assert all(line.fault is None for line in served.verified())
 
 
+async def test_a_match_goes_on_with_another_connection_that_has_played_before(tmp_path: Path) -> None:
+    async with serving(tmp_path, THREE, begin=LONG_AGO, grace="10") as served, trio.open_nursery() as bots:
+        used = await arrived(served.address, "anna")
+        bots.start_soon(come_and_play, served.address, "ben")
+        bots.start_soon(play, used)
+        await served.heard.wait("finished", "1.1-2.2")
+        new = await arrived(served.address, "anna")
+        await served.heard.wait("came", "2 connections")
+        (_, connection) = served.server._lobby.connections("anna")
+        served.server._lobby._here["anna"].reverse()  # the new one is asked first
+        assert connection.link.session.last_id == 0
+        bots.start_soon(come_and_play, served.address, "cleo")
+        await new.hear_until(Request)
+        await new.stream.aclose()
+        await served.over.wait()
+    assert '"void"' not in served.journal.read_text()
+    assert all(line.fault is None for line in served.verified())
+
+
 async def turn_of(who: Visitor, other: Visitor) -> Request:
     """The first request to `who`; `other` has moved before, if it had to."""
     async with trio.open_nursery() as nursery:

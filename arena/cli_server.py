@@ -77,7 +77,14 @@ def token(name: str) -> None:
 @click.option("--token", envvar="ARENA_TOKEN", help="The bot's token; also taken from ARENA_TOKEN.", metavar="TOKEN")
 @click.option("--token-file", type=click.File(), help="A file that holds the token.", metavar="FILE")
 @click.option("--name", help="The name to play under, where the server is open.  [the bot's own]", metavar="NAME")
-@click.option("--connections", default=1, show_default=True, help="How many matches to play at once.", metavar="N")
+@click.option(
+    "--connections",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many matches to play at once.",
+    metavar="N",
+)
 @click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
 @click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up.")

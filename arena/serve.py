@@ -39,6 +39,8 @@ _NAMED_AT_MOST: Final = 8  # bots in a line about the lobby
 def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lobby_news: Listener) -> Ran:
     """Raises JournalError, ConfigError or AddressError if it cannot begin."""
     assert config.journal is not None
+    if server.begin == "key" and not _has_keys():
+        raise ConfigError("--begin key needs a terminal where the key can be pressed; --begin all and a time do not")
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, make_listener, lobby_news)
         calm_garbage_collector()
@@ -185,9 +187,8 @@ class Server:
 
     async def _gather(self, bots: Sequence[AnySpec]) -> None:
         """Returns when it is time to begin."""
-        self._key_pressed = False
         async with trio.open_nursery() as nursery:
-            if sys.stdin is not None and sys.stdin.isatty():
+            if _has_keys():
                 nursery.start_soon(self._wait_for_key)
             self._say_who_is_missing(bots)
             due = _seconds_until(self._server.begin)
@@ -216,14 +217,18 @@ class Server:
         here, missing = self._lobby.names(), self._missing(bots)
         how = {"all": "when all are there", "key": "at a key"}.get(str(self._server.begin), f"at {self._server.begin}")
         text = f"In the lobby: {_list(here)}. Missing: {_list(missing)}. It begins {how}"
-        if sys.stdin is not None and sys.stdin.isatty():
+        if _has_keys():
             text += "; Enter begins it now"
         self._news.news("lobby", text + ".", here=here, missing=missing)
 
     async def _wait_for_key(self) -> None:
         while True:
             await trio.lowlevel.wait_readable(sys.stdin.fileno())
-            if not os.read(sys.stdin.fileno(), 1024):
+            try:
+                data = os.read(sys.stdin.fileno(), 1024)
+            except OSError:  # the terminal is gone
+                return
+            if not data:
                 return  # the end of the input: no key will come
             self._key_pressed = True
             self._change.set()
@@ -297,6 +302,10 @@ def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
     except OSError as error:  # ssl.SSLError is one
         raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
     return context
+
+
+def _has_keys() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _is_finished(config: Config, ledger: Ledger) -> bool:

@@ -1,19 +1,28 @@
 """Connections that come, go and are lent to matches at awkward moments."""
 
+import contextlib
 import os
+import pty
 import signal
 import socket
+import ssl
 import struct
+import sys
 from pathlib import Path
 
 import pytest
 import trio
+import trustme
 
+from arena.config import ConfigError
+from arena.progress import Quiet
+from arena.serve import serve
 from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
 from tests.visitors import (
     Visitor,
     arrived,
     come_and_play,
+    configured,
     connected,
     first_move,
     play,
@@ -211,3 +220,58 @@ async def test_a_tournament_that_is_finished_does_not_wait_for_its_bots(tmp_path
 async def test_any_size_of_unread_bytes_opens_the_door(tmp_path: Path, size: str) -> None:
     async with serving(tmp_path, TWO, unread=size) as served:
         await arrived(served.address, "anna")
+
+
+async def test_a_key_begins_every_cycle_that_is_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    master, slave = pty.openpty()
+    with open(slave) as terminal, open(master, "wb", buffering=0) as keyboard:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        options = {"open": "true", "forever": "true", "begin": "key"}
+        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+            for name in ("anna", "ben"):
+                bots.start_soon(play, await come_openly(served.address, name))
+            await served.heard.wait("came", "ben")
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            assert not served.heard.texts("begins")
+            keyboard.write(b"\n")
+            await served.heard.wait("begins", "Cycle 3")
+            bots.cancel_scope.cancel()
+    assert all(line.fault is None for line in served.verified())
+
+
+def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
+    config, server = configured(tmp_path, TWO, begin="key")
+    with pytest.raises(ConfigError, match="--begin key needs a terminal"):
+        serve(config, server, lambda _total, _done: contextlib.nullcontext(Quiet()), Quiet())
+
+
+async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -> None:
+    """One speaks plainly, one says nothing, one stops in the middle of the handshake, one resets there."""
+    authority = trustme.CA()
+    pem = tmp_path / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
+    tls = {"cert": str(pem), "key": str(pem)}
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    async with serving(tmp_path, TWO, hello="1", **tls) as served, trio.open_nursery() as bots:
+        await (await connected(served.address)).stream.send_all(b'{"type":"hello","protocol":1,"name":"anna"}\n')
+        await connected(served.address)
+        await (await connected(served.address)).stream.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        resetting = await connected(served.address)
+        assert isinstance(resetting.stream, trio.SocketStream)
+        await resetting.stream.send_all(b"\x16\x03\x01\x02\x00")
+        resetting.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await resetting.stream.aclose()
+        for name in ("anna", "ben"):
+            visitor = await connected(served.address)
+            visitor.stream = trio.SSLStream(
+                visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True
+            )
+            await visitor.greet(name, token_of(name))
+            session = (await visitor.hear_until(Welcome)).session
+            again = await connected(served.address)  # takes its place at once
+            again.stream = trio.SSLStream(again.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
+            await again.greet(name, token_of(name), session)
+            bots.start_soon(play, again)
+        await served.over.wait()
+    assert all(line.fault is None for line in served.verified())

@@ -81,10 +81,11 @@ def token(name: str) -> None:
 @click.option("--name", help="The name to play under, where the server is open.  [the bot's own]", metavar="NAME")
 @click.option(
     "--connections",
+    type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    type=click.IntRange(1),
     help="How many matches to play at once.",
+    metavar="N",
 )
 @click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")

@@ -85,6 +85,7 @@ class Door:
         self._tls = tls
         self._note = note  # told of whoever is refused
         self._count: Counter[str] = Counter()  # connections by address
+        self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
         self._strikes = Strikes(limits.wrong_tokens)
         self._accepting = trio.CancelScope()
 
@@ -164,13 +165,12 @@ class Door:
         try:
             with trio.fail_after(self._limits.hello_seconds):
                 hello = await self._hello(link)
-                connection = None if hello.watch is not None else await self._admit(hello, link, address)
-            if connection is not None:
-                await self._host(connection)
+            if hello.watch is None:
+                await self._host(hello, link, address)
             elif self._gallery.is_full:
                 raise Refused(Refusal.FULL, "there is no room for more watchers")
             else:
-                await self._gallery.attend(link, hello.watch or "")
+                await self._gallery.attend(link, hello.watch)
         except Refused as refused:
             if refused.guessed:
                 self._strikes.add(address)
@@ -180,23 +180,25 @@ class Door:
             words = f"nothing that counts as hello came within {self._limits.hello_seconds:g} seconds"
             await _dismiss(link, Refusal.TOO_SLOW, words)
         except RemoteProtocolError as error:
-            self._note(f"{address}: {error}")
+            self._note(f"{address} said something wrong ({error.code})")  # no more: it may have held a token
             await _dismiss(link, error.code, str(error), again=True)
         except Abandoned:
             await trio.aclose_forcefully(stream)
         except LinkClosed:
             pass
 
-    async def _host(self, connection: Connection) -> None:
+    async def _host(self, hello: BotHello, link: Link, address: str) -> None:
+        name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
         try:
+            connection = await self._welcome(name, hello, link, address)
             with self._lobby.present(connection):
                 try:
                     await connection.stay()
                 finally:
                     await connection.take_leave()
         finally:
-            if not self._lobby.is_here(connection.name):
-                self._registry.left(connection.name)
+            if not self._lobby.is_here(name) and not self._welcoming[name]:
+                self._registry.left(name)
 
     async def _hello(self, link: Link) -> BotHello:
         await link.say(ServerHello(PROTOCOL, SERVER))
@@ -204,18 +206,24 @@ class Door:
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         return hello
 
-    async def _admit(self, hello: BotHello, link: Link, address: str) -> Connection:
-        name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
-        if hello.session is not None:
-            self._lobby.replace(name, hello.session)
+    async def _welcome(self, name: str, hello: BotHello, link: Link, address: str) -> Connection:
         session = secrets.token_urlsafe(16)
-        await link.say(Welcome(name, session))
-        return Connection(name, link, address, session, hello.legal)
+        lost = self._lobby.drop_lost(name, hello.session or "")
+        self._welcoming[name] += 1
+        try:
+            with trio.fail_after(self._limits.hello_seconds):
+                await link.say(Welcome(name, session))
+        finally:
+            self._welcoming -= Counter([name])  # forgets it at zero
+        link.transcript.clear()  # it holds the token, and may be written to a file
+        return Connection(name, link, address, session, hello.legal, takes_place_of=lost)
 
     def _may_hold(self, name: str, hello: BotHello) -> bool:
         """Whether a bot without a token may have the name: nobody has it, or only a connection that it lost."""
         connections = self._lobby.connections(name)
-        return not connections or any(each.is_session(hello.session or "") for each in connections)
+        if not connections:
+            return not self._welcoming[name]
+        return any(each.is_session(hello.session or "") for each in connections)
 
 
 def _turn_away(connection: socket.socket, reason: str, *, in_clear: bool) -> None:

@@ -3,6 +3,7 @@ cannot slow a match: it only leaves a picture now and then, which is drawn once 
 somebody does not keep up."""
 
 import contextlib
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final, Literal
@@ -64,17 +65,16 @@ class Watcher:
         self._news.set()
 
     async def next(self) -> WatcherMessage | Bye:
-        while not self._waiting:
+        while not self._waiting or self._waiting[0][0] > trio.current_time():
             self._news = trio.Event()
-            await self._news.wait()
-        due, message = self._waiting.popleft()
-        await trio.sleep_until(due)
-        return message
+            with trio.CancelScope(deadline=self._waiting[0][0] if self._waiting else math.inf):
+                await self._news.wait()
+        return self._waiting.popleft()[1]
 
-    def finish(self, bye: Bye) -> None:
-        """What waits is shown at once, and then it says bye."""
+    def finish(self, bye: Bye, show_rest: bool) -> None:
+        """It says bye, and before that, if it may, what waits is shown at once."""
         self._delay = 0
-        waiting = [message for _, message in self._waiting]
+        waiting = [message for _, message in self._waiting if show_rest]
         self._waiting.clear()
         for message in (*waiting, bye):
             self.put(message)
@@ -96,9 +96,9 @@ class Gallery:
     async def attend(self, link: Link, match: str) -> None:
         """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
         watcher = Watcher(match, self._delay)
-        await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
         said: RemoteProtocolError | None = None
         with self._present(watcher):
+            await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell, link, watcher, nursery.cancel_scope)
                 try:
@@ -119,10 +119,10 @@ class Gallery:
                     await link.say(message)
         scope.cancel()
 
-    def close(self) -> None:
-        """It is over: nothing is secret any more, and everybody leaves."""
+    def close(self, *, show_rest: bool) -> None:
+        """Everybody leaves. `show_rest`: nothing is secret any more, because all rounds were played to their end."""
         for watcher in self.watchers:
-            watcher.finish(Bye("there is nothing more to see"))
+            watcher.finish(Bye("there is nothing more to see"), show_rest)
 
     @contextlib.contextmanager
     def _present(self, watcher: Watcher) -> Iterator[None]:

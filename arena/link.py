@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import select
 import socket
 from collections import deque
 from typing import Final, Protocol, cast
@@ -126,6 +127,10 @@ class Link:
             while await self._stream.receive_some(_CHUNK):
                 pass
 
+    def is_hung_up(self) -> bool:
+        tcp = self._stream.transport_stream if isinstance(self._stream, trio.SSLStream) else self._stream
+        return isinstance(tcp, TcpStream) and tcp.is_hung_up()
+
     def unfinished_line(self) -> str | None:
         """What to say of a line whose newline does not come, if there is one."""
         if not (pending := self._lines.pending):
@@ -224,6 +229,14 @@ class TcpStream(PipeStream):
     def __init__(self, connection: socket.socket):
         super().__init__(connection.fileno(), connection.fileno())
         self._socket = connection
+
+    def is_hung_up(self) -> bool:
+        """Whether the other side has closed its end; what it sent before may still be unread."""
+        if not self._open:
+            return True
+        poll = select.poll()
+        poll.register(self._socket, select.POLLRDHUP)
+        return bool(poll.poll(0))
 
     def close_writer(self) -> None:
         with contextlib.suppress(OSError):  # the other side has gone already

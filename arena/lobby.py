@@ -34,16 +34,35 @@ class _Turn:
 
 
 class Connection:
-    def __init__(self, name: str, link: Link, address: str, session: str, wants_legal: bool = True):
+    def __init__(
+        self,
+        name: str,
+        link: Link,
+        address: str,
+        session: str,
+        wants_legal: bool = True,
+        takes_place_of: "Connection | None" = None,
+    ):
         self.name = name
         self.link = link
         self.address = address
         self.session = session
         self.wants_legal = wants_legal
-        self.busy = False
+        self.takes_place_of = takes_place_of  # that the bot has lost
+        self.successor: Connection | None = None  # reserved for whoever plays on this one and has not noticed yet
+        self.lent = False  # to a player
         self._last_words: list[Error | Bye] | None = None  # once it is sent away
         self._abandoned = False
+        self._left = False  # its owner listens no more, and nobody else may use it
         self._turn = _Turn()
+
+    @property
+    def busy(self) -> bool:
+        return self.lent or self.is_leaving
+
+    @property
+    def is_leaving(self) -> bool:
+        return self._last_words is not None
 
     def is_session(self, text: str) -> bool:
         return hmac.compare_digest(self.session.encode(), text.encode())
@@ -61,25 +80,31 @@ class Connection:
             if self._abandoned:
                 raise Abandoned
         finally:
+            self._left = True
             self._turn.silent.set()
 
     def reserve(self) -> None:
-        self.busy = True
+        self.lent = True
         self._turn.listening.cancel()
 
     async def hand_over(self) -> Link:
-        """The link, once its owner has stopped listening."""
+        """The link, once its owner has stopped listening. Raises LinkClosed if it has left instead."""
         await self._turn.silent.wait()
+        if self._left:
+            raise LinkClosed("the connection was lost")
         return self.link
 
     def give_back(self) -> None:
-        self.busy = self._last_words is not None
+        self.lent = False
         turn, self._turn = self._turn, _Turn()
         turn.returned.set()
 
     def send_away(self, *last_words: Error | Bye) -> None:
-        """The owner says the last words and closes the connection."""
-        self.busy = True
+        """Nobody plays on it any more; its owner says the last words and closes it."""
+        self.lent = False
+        self._end(*last_words)
+
+    def _end(self, *last_words: Error | Bye) -> None:
         self._last_words = list(last_words)
         self._turn.listening.cancel()
         self._turn.returned.set()
@@ -87,7 +112,7 @@ class Connection:
     def abandon(self) -> None:
         """Whoever plays on it shall notice at once."""
         self._abandoned = True
-        self.send_away()
+        self._end()
 
     async def take_leave(self) -> None:
         with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
@@ -133,7 +158,13 @@ class Lobby:
     def present(self, connection: Connection) -> Iterator[None]:
         """As long as the block runs, the connection is here."""
         self._here.setdefault(connection.name, []).append(connection)
-        self._offer(connection)
+        lost = connection.takes_place_of
+        if lost is not None and lost.lent:
+            connection.reserve()
+            lost.successor = connection
+            self.on_change(connection.name)
+        else:
+            self._offer(connection)
         try:
             yield
         finally:
@@ -150,11 +181,15 @@ class Lobby:
         if not connection.busy and connection in self.connections(connection.name):  # else it is lost or leaves
             self._offer(connection)
 
-    def replace(self, name: str, session: str) -> None:
-        """The bot says that it has lost this connection, which may look alive from here."""
-        for connection in self.connections(name):
-            if connection.is_session(session):
-                connection.abandon()
+    def drop_lost(self, name: str, session: str) -> Connection | None:
+        """A bot that comes again may have lost the connection that it names, which may look alive from here, or one
+        that is closed while nobody listens. Returns the one that was dropped."""
+        here = [connection for connection in self.connections(name) if not connection.is_leaving]
+        lost = next((each for each in here if each.is_session(session)), None)
+        lost = lost or next((each for each in here if each.lent and each.link.is_hung_up()), None)
+        if lost is not None:
+            lost.abandon()
+        return lost
 
     def _offer(self, connection: Connection) -> None:
         """Whoever waits for just this bot comes first."""
@@ -224,53 +259,58 @@ class RemotePlayer(Player):
         self._given_up = connection is None  # nobody waits for it any more; it may come all the same
 
     async def _arrive(self) -> None:
-        if self._connection is None and not await self._comes():
-            raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
         if self.link is None:
-            await self._sit()
+            if not await self._sit():
+                raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
             self._match = None
 
     async def come_back(self, closed: str) -> None:
-        assert self._connection is not None
-        self._connection.send_away()
-        self._drop()
-        if not await self._comes():
+        self._lose()
+        if not await self._sit():
             raise Gone(Ending.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
-        await self._sit()
         assert self._match is not None
         assert self._round is not None
         await self.tell(self._match)
         await self.tell(self._round)
 
     async def leave(self) -> None:
-        if self._connection is not None:
-            self._connection.send_away(Bye("the connection ends with a fault", again=True))
-        self._drop()
+        self._lose(Bye("the connection ends with a fault", again=True))
         self._match = None
 
     def let_go(self) -> None:
-        connection, link = self._connection, self.link
-        self._drop()
-        if connection is None:
-            return
-        if link is None or link.session.state is State.IDLE:
+        if self.link is not None and self.link.session.state is not State.IDLE:
+            self._lose(Bye("connect again", again=True))  # it does not know that the match is over
+        self.link = None
+        while (connection := self._connection) is not None:
+            self._connection = connection.successor
             self._lobby.give_back(connection)
-        else:  # it does not know that the match is over
-            connection.send_away(Bye("connect again", again=True))
 
-    async def _comes(self) -> bool:
-        """Waits for a connection, within the time that the bot has."""
-        self._connection = self._lobby.reserve(self.spec.name)
-        if self._connection is None and not self._given_up:
-            with trio.move_on_after(self._lobby.grace):
-                self._connection = await self._lobby.wait_for(self.spec.name)
-        self._given_up = self._connection is None
-        return not self._given_up
+    def _lose(self, *last_words: Bye) -> None:
+        """What comes next is the connection that the bot has put in the place of this one, if it has."""
+        self.link = None
+        if (connection := self._connection) is not None:
+            connection.send_away(*last_words)
+            self._connection = connection.successor
 
-    async def _sit(self) -> None:
-        assert self._connection is not None
-        self.link = await self._connection.hand_over()
-        self.wants_legal = self._connection.wants_legal
+    async def _sit(self) -> bool:
+        """On the connection that it has, or on another one that comes within the time that the bot has."""
+        until = trio.current_time() + self._lobby.grace
+        while True:
+            connection = self._connection = self._connection or await self._next(until)
+            self._given_up = connection is None
+            if connection is None:
+                return False
+            try:
+                self.link = await connection.hand_over()
+            except LinkClosed:
+                self._lose()
+            else:
+                self.wants_legal = connection.wants_legal
+                return True
 
-    def _drop(self) -> None:
-        self._connection = self.link = None
+    async def _next(self, until: float) -> Connection | None:
+        if self._given_up:
+            return self._lobby.reserve(self.spec.name)
+        with trio.CancelScope(deadline=until):
+            return await self._lobby.wait_for(self.spec.name)
+        return None

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 import attrs
+import msgspec
 import trio
 
 from arena import wire
@@ -260,6 +261,9 @@ async def _answer(player: Player, request: Request) -> Action:
             action = await link.ask(request)
         except LinkClosed as closed:
             await player.come_back(str(closed))
+            # A connection that has played before has ids of its own.
+            number = max(request.id, _link_of(player).session.last_id + 1)
+            request = msgspec.structs.replace(request, id=number)
         else:
             assert isinstance(action, Action)  # the session allows nothing else here
             return action

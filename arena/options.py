@@ -82,6 +82,10 @@ def _line_length(value: Any) -> int:
     return length
 
 
+def _buffer_size(value: Any) -> int:
+    return min(_size(value), 1 << 30)  # more than any system gives to a socket
+
+
 def _path(value: Any) -> Path:
     return Path(_text(value))
 
@@ -254,7 +258,7 @@ SERVER: Final = (
     Option("per-second", _number(1), "Connections accepted in a second.  [200]", "N"),
     Option("hello", _positive_seconds, "Seconds to say hello.  [10]", "SECONDS"),
     Option("line", _line_length, "Bytes that a line of a bot may have.  [65536]", "BYTES"),
-    Option("unread", _size, "Bytes on their way to a bot that does not read them.  [256K]", "SIZE"),
+    Option("unread", _buffer_size, "Bytes on their way to a bot that does not read them.  [256K]", "SIZE"),
     Option("late-answers", _number(0), "Answers of one connection that nobody asked for.  [1000]", "N"),
     Option("wrong-tokens", _number(1), "Wrong tokens from one address in a minute.  [10]", "N"),
 )

@@ -84,7 +84,10 @@ class Registry:
         """Names that came through the open door, in the order in which they came."""
         return list(self._entered)
 
-    def begin(self, roster: Iterable[str], *, closed: bool) -> None:
-        """A tournament among these begins; `closed` if nobody can join it or another one after it."""
+    def begin(self, roster: Iterable[str], here: Iterable[str], *, closed: bool) -> None:
+        """A tournament among these begins; `closed` if nobody can join it or another one after it. Names are free again
+        that neither take part nor are here."""
         self._roster = frozenset(roster)
+        for name in self._entered.keys() - self._roster - set(here):
+            del self._entered[name]
         self._closed = closed

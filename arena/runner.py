@@ -122,10 +122,11 @@ class Tournament:
         self.stopped = True
         self._playing.cancel()
 
-    def drain(self) -> None:
-        """No more matches begin; those under way are played to their end."""
+    def drain(self, seconds: float) -> None:
+        """No more matches begin; those under way are played to their end, if that comes in time."""
         self.stopped = True
         self._matchmaker.close()
+        self._playing.deadline = trio.current_time() + seconds
 
     def poke(self, name: str) -> None:
         """A bot from outside came or went."""

@@ -124,12 +124,12 @@ class Server:
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(door.run)
-            async with calling_on_signals(lambda: self._signalled(nursery)):
+            async with calling_on_signals(self._signalled):
                 await self._tournaments()
             again = self.stopping > 0
             reason = "the server stops; it may be back" if again else "the tournament is over"
             self._lobby.send_all_away(reason, again=again)
-            self._gallery.close()
+            self._gallery.close(show_rest=not again)
             door.close()
 
     def _say_where(self, address: str) -> None:
@@ -198,7 +198,11 @@ class Server:
             for bot in self._config.bots
             if not (self._server.forever and isinstance(bot, RemoteSpec)) or self._lobby.is_here(bot.name)
         ]
-        entered = [RemoteSpec(name, None, self._server.bot_limits) for name in self._registry.entered()]
+        entered = [
+            RemoteSpec(name, None, self._server.bot_limits)
+            for name in self._registry.entered()
+            if self._lobby.is_here(name)
+        ]
         return (*named, *entered)
 
     # The lobby
@@ -250,7 +254,11 @@ class Server:
     async def _wait_for_key(self) -> None:
         while True:
             await trio.lowlevel.wait_readable(sys.stdin.fileno())
-            if not os.read(sys.stdin.fileno(), 1024):
+            try:
+                data = os.read(sys.stdin.fileno(), 1024)
+            except OSError:  # the terminal is gone
+                return
+            if not data:
                 return  # the end of the input: no key will come
             self._time_has_come()
 
@@ -291,7 +299,7 @@ class Server:
 
     async def _play(self, config: Config, ledger: Ledger) -> None:
         names = [bot.name for bot in config.bots]
-        self._registry.begin(names, closed=not self._server.forever)
+        self._registry.begin(names, self._lobby.names(), closed=not self._server.forever)
         self._lobby.begin(names)
         total, before = sum(match.length for match in planned_matches(config)), len(ledger.finished)
         with self._make_listener(total, before) as listener:
@@ -308,24 +316,14 @@ class Server:
                 self._tournament = self._listener = None
             listener.ended(self.finished, self.total)
 
-    def _signalled(self, nursery: trio.Nursery) -> None:
+    def _signalled(self) -> None:
         self.stopping += 1
         if self._tournament is None:
             self._waiting.cancel()
         elif self.stopping == 1:
             self._news.news("stopping", "Stopping: running matches may end; once more stops at once.")
-            self._tournament.drain()
-            nursery.start_soon(self._stop_after, self._server.drain)
+            self._tournament.drain(self._server.drain)
         else:
-            self._tournament.stop()
-
-    async def _stop_after(self, seconds: float) -> None:
-        with trio.move_on_after(seconds):
-            while self._tournament is not None:
-                self._change = trio.Event()
-                await self._change.wait()
-            return
-        if self._tournament is not None:
             self._tournament.stop()
 
 
@@ -346,7 +344,10 @@ def _is_terminal() -> bool:
 
 
 def _is_pipe() -> bool:
-    return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    try:
+        return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    except OSError:  # nothing that could be read from
+        return False
 
 
 def _list(names: Sequence[str]) -> str:

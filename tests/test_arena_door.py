@@ -86,7 +86,7 @@ def test_a_name_without_a_token_is_free_when_its_bot_has_left() -> None:
 def test_names_of_a_tournament_are_kept_and_nobody_joins_it_later() -> None:
     registry = Registry([], open_door=True)
     registry.admit(hello("yan", "y"), nobody_holds)
-    registry.begin(["yan"], closed=True)
+    registry.begin(["yan"], ["yan"], closed=True)
     registry.left("yan")
     assert refusal(registry, hello("yan", "stolen")) is Refusal.NAME_TAKEN
     assert registry.admit(hello("yan", "y"), nobody_holds) == "yan"

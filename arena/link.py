@@ -79,7 +79,10 @@ class Link:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise LinkClosed(_DEAF) from error
-        return await self.hear()
+        if not self._waiting:
+            await self.wait_line()
+        message = self._take(self._waiting.popleft())
+        return message if message is not None else await self._hear_after_one_too_late()
 
     async def say_line(self, line: bytes) -> None:
         """Bytes as they are, past the session."""
@@ -114,12 +117,19 @@ class Link:
             message = self._take(self._waiting.popleft())
             if message is not None:
                 return message
-            self.ignored += 1
-            if self.ignored > self._most_ignored:
-                raise RemoteProtocolError(
-                    Code.TOO_MANY,
-                    f"more than {self._most_ignored} answers that nobody asked for; answer each request once",
-                )
+            self._count_ignored()
+
+    async def _hear_after_one_too_late(self) -> BotMessage:
+        self._count_ignored()
+        return await self.hear()
+
+    def _count_ignored(self) -> None:
+        self.ignored += 1
+        if self.ignored > self._most_ignored:
+            raise RemoteProtocolError(
+                Code.TOO_MANY,
+                f"more than {self._most_ignored} answers that nobody asked for; answer each request once",
+            )
 
     async def wait_closed(self) -> None:
         """Reads on, whatever comes, until the bot has closed its end."""

@@ -28,7 +28,7 @@ from engine.ruleset import RuleSet
 from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
-from protocol.messages import Action, Clock, Error, MatchEnd, MatchStart, Request, RevealedDeal, RoundStart
+from protocol.messages import Action, BotMessage, Clock, Error, MatchEnd, MatchStart, Request, RevealedDeal, RoundStart
 from protocol.session import State
 
 Players = tuple[Player, Player]
@@ -68,6 +68,7 @@ class Match:
         gallery: Gallery | None = None,
     ):
         self.planned = planned
+        self._rounds = planned.rounds
         self.points = (0, 0)
         self.winner: Seat | None = None  # of the round before
         self.first = SEATS[0]  # of the round before
@@ -131,6 +132,8 @@ class Match:
 
     async def _all_seated(self, referee: Referee) -> bool:
         """Whether both bots are there; a bot that is not has lost, and nobody wins where neither is."""
+        if all(self._players[seat].sits(self._starts[seat]) for seat in SEATS):
+            return True  # as in every round but the first
         reasons: dict[Seat, tuple[Ending, str]] = {}
 
         async def seat_one(seat: Seat) -> None:
@@ -154,7 +157,7 @@ class Match:
         return not reasons
 
     async def _announce(self, planned: PlannedRound, referee: Referee, deal: Deal, first: Seat) -> None:
-        revealed = self._reveal(planned, deal)
+        promised = hash_of(self._reveal(planned, deal))
         for seat in SEATS:
             await self._players[seat].begin_round(
                 RoundStart(
@@ -163,7 +166,7 @@ class Match:
                     first="you" if seat == first else "opponent",
                     hand=wire.card_texts(tuple(referee.game.hands[seat])),
                     points=wire.points(self.points, seat),
-                    deal_hash=hash_of(revealed),
+                    deal_hash=promised,
                 )
             )
 
@@ -193,7 +196,7 @@ class Match:
     def _deals_to_reveal(self, played: PlayedRound) -> list[RevealedDeal]:
         """Its own deal, unless the mirrored round is still to come; then both at the end of that one."""
         planned = played.planned
-        twins = [other for other in self.planned.rounds if other.pair == planned.pair]
+        twins = [other for other in self._rounds if other.pair == planned.pair]
         if any(twin.number > planned.number for twin in twins):
             return []
         return [self._reveal(twin, self._dealt.get(twin.number) or self._deal(twin)) for twin in twins]
@@ -234,10 +237,14 @@ async def _play(
                 budget = clock.budget_ms(seat)
                 asked = now()
                 deadline.at = asked + budget / 1000
-                action = await _answer(player, request)
+                try:
+                    action = await _link_of(player).ask(request)
+                except LinkClosed as closed:
+                    action = await _ask_again(player, request, closed)
                 took = (now() - asked) * 1000
                 if took > budget:
                     break
+                assert isinstance(action, Action)  # the session allows nothing else here
                 clock.spend(seat, took)
                 referee.answer(action.move, round(took), action.note)
                 if watchers:
@@ -253,20 +260,16 @@ async def _play(
     return await _late(referee, players[seat], seat, asked, clock, watch if may_excuse else None)
 
 
-async def _answer(player: Player, request: Request) -> Action:
-    """Asks, and asks again whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+async def _ask_again(player: Player, request: Request, closed: LinkClosed) -> BotMessage:
+    """Whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
     while True:
+        await player.come_back(str(closed))
         link = _link_of(player)
+        number = max(request.id, link.session.last_id + 1)  # a connection that has played before has ids of its own
         try:
-            action = await link.ask(request)
-        except LinkClosed as closed:
-            await player.come_back(str(closed))
-            # A connection that has played before has ids of its own.
-            number = max(request.id, _link_of(player).session.last_id + 1)
-            request = msgspec.structs.replace(request, id=number)
-        else:
-            assert isinstance(action, Action)  # the session allows nothing else here
-            return action
+            return await link.ask(msgspec.structs.replace(request, id=number))
+        except LinkClosed as again:
+            closed = again
 
 
 async def _late(

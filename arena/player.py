@@ -3,7 +3,6 @@
 import abc
 import contextlib
 import math
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -44,6 +43,10 @@ class Player(abc.ABC):
         self.wants_legal = True
         self._match: MatchStart | None = None  # that it was told of last
         self._round: RoundStart | None = None
+
+    def sits(self, match: MatchStart) -> bool:
+        """Whether it is at the table and knows of the match already."""
+        return self.link is not None and self._match is match
 
     async def sit_down(self, match: MatchStart) -> None:
         """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
@@ -95,13 +98,13 @@ class LocalPlayer(Player):
         self._nursery = nursery
         self._keep_stderr = keep_stderr
         self.process: BotProcess | None = None
-        self.starts = 0
-        self.used = 0.0  # when it last began a round
         self._leave = trio.Event()
         self._gone = trio.Event()
 
+    def sits(self, match: MatchStart) -> bool:
+        return super().sits(match) and self.exit_status is None
+
     async def _arrive(self) -> None:
-        self.used = time.monotonic()
         if self.process is not None and (status := self.process.exit_status) is not None:
             await self.leave()
             raise LeftBetweenRounds(f"it ended by itself after the round before ({exit_words(status)})")
@@ -136,7 +139,6 @@ class LocalPlayer(Player):
         return self.process.stderr_tail if self.process else None
 
     async def _start(self) -> None:
-        self.starts += 1
         self._leave, self._gone = trio.Event(), trio.Event()
         try:
             with trio.fail_after(math.inf if (allowed := self.spec.limits.start_ms) is None else allowed / 1000):

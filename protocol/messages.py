@@ -40,7 +40,7 @@ class _Message(Struct, frozen=True, tag_field="type"):
     """What crosses the wire; its `type` is the tag of the class."""
 
 
-class Points(Struct, frozen=True):
+class Points(Struct, frozen=True, gc=False):
     yours: Count
     theirs: Count
 
@@ -81,7 +81,7 @@ class RoundStart(_Message, frozen=True, tag="round_start"):
     deal_hash: str
 
 
-class StoneState(Struct, frozen=True):
+class StoneState(Struct, frozen=True, gc=False):
     yours: tuple[str, ...]
     theirs: tuple[str, ...]
     owner: Side | None
@@ -90,22 +90,22 @@ class StoneState(Struct, frozen=True):
     complete_first: Side | None
 
 
-class CardCounts(Struct, frozen=True):
+class CardCounts(Struct, frozen=True, gc=False):
     clan: Count
     tactic: Count
 
 
-class TacticsPlayed(Struct, frozen=True):
+class TacticsPlayed(Struct, frozen=True, gc=False):
     yours: tuple[str, ...]
     theirs: tuple[str, ...]
 
 
-class Recruiter(Struct, frozen=True):
+class Recruiter(Struct, frozen=True, gc=False):
     draws_left: Count
     returns_left: Count
 
 
-class GameState(Struct, frozen=True):
+class GameState(Struct, frozen=True, gc=False):
     hand: tuple[str, ...]
     stones: tuple[StoneState, ...]
     decks: CardCounts
@@ -116,17 +116,17 @@ class GameState(Struct, frozen=True):
     points: Points
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, gc=False):
     by: Side
     move: str
 
 
-class Clock(Struct, frozen=True):
+class Clock(Struct, frozen=True, gc=False):
     move_ms: Count | None
     bank_ms: Count | None
 
 
-class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=True):
+class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=True, gc=False):
     id: Id
     phase: Phase
     legal: tuple[str, ...] = ()  # never empty; left out for a bot that asked for requests without it
@@ -231,7 +231,7 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     watch: str | None = None  # whoever says this wants to watch a match, or any ("")
 
 
-class Action(_Message, frozen=True, tag="action", omit_defaults=True):
+class Action(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):
     id: Id
     move: str
     note: str | None = None

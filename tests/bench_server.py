@@ -24,7 +24,7 @@ from arena.address import address_of
 from arena.clock import RoundClock
 from arena.drive import calm_garbage_collector, raise_descriptor_limit
 from arena.journal import Journal
-from arena.link import Link
+from arena.link import Link, TcpStream
 from arena.progress import Quiet
 from arena.serve import Server
 from arena.server_config import read_server_file
@@ -130,7 +130,7 @@ async def bare(program: Path, count: int) -> Figures:
 @contextlib.contextmanager
 def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
     """Counts answers; with `times`, also how long it takes from one to the next question."""
-    spend, hear, say = RoundClock.spend, Link.hear, Link.say
+    spend, hear, send = RoundClock.spend, Link.hear, TcpStream.send_all
     heard: dict[Any, float] = {}
 
     def counting_spend(clock: RoundClock, seat: Seat, ms: float) -> None:
@@ -142,20 +142,21 @@ def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
         heard[trio.lowlevel.current_task()] = time.perf_counter()
         return message
 
-    async def timing_say(link: Link, message: Any) -> None:
-        await say(link, message)
+    async def timing_send(stream: TcpStream, data: bytes) -> None:
+        await send(stream, data)
         if times is not None and (since := heard.pop(trio.lowlevel.current_task(), None)) is not None:
             times.append(time.perf_counter() - since)
 
     clock: Any = RoundClock
     link: Any = Link
+    stream: Any = TcpStream
     clock.spend = counting_spend
     if times is not None:
-        link.hear, link.say = timing_hear, timing_say
+        link.hear, stream.send_all = timing_hear, timing_send
     try:
         yield
     finally:
-        clock.spend, link.hear, link.say = spend, hear, say
+        clock.spend, link.hear, stream.send_all = spend, hear, send
 
 
 async def ours(

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     }
     while (open) {
         struct epoll_event ready[256];
-        int found = epoll_wait(events, ready, 256, -1);
+        int found = epoll_wait(events, ready, 256, 0);  /* never asleep: waking us would cost the server, not us */
         for (int each = 0; each < found; each++) {
             struct bot *bot = ready[each].data.ptr;
             if (!listen_to(bot)) {

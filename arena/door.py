@@ -20,7 +20,7 @@ from typing import Final
 import trio
 
 from arena.gallery import Gallery
-from arena.link import Link, LinkClosed, TcpStream, tune
+from arena.link import Link, LinkClosed, TcpStream, is_hung_up, tune
 from arena.lobby import Abandoned, Connection, Lobby
 from arena.registry import Refusal, Refused, Registry
 from arena.server_config import DoorLimits
@@ -116,6 +116,9 @@ class Door:
             try:
                 address = group_of(connection.getpeername()[0])
             except OSError:  # gone already
+                connection.close()
+                continue
+            if is_hung_up(connection):  # as well; nothing is done for whoever only knocks
                 connection.close()
                 continue
             if reason := self._no_room_for(address):

@@ -233,6 +233,13 @@ def tune(connection: Socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)
 
 
+def is_hung_up(connection: socket.socket) -> bool:
+    """Whether the other side has closed its end; what it sent before may still be unread."""
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    return bool(poll.poll(0))
+
+
 class TcpStream(PipeStream):
     """A socket, on the same quick path."""
 
@@ -241,12 +248,7 @@ class TcpStream(PipeStream):
         self._socket = connection
 
     def is_hung_up(self) -> bool:
-        """Whether the other side has closed its end; what it sent before may still be unread."""
-        if not self._open:
-            return True
-        poll = select.poll()
-        poll.register(self._socket, select.POLLRDHUP)
-        return bool(poll.poll(0))
+        return not self._open or is_hung_up(self._socket)
 
     def close_writer(self) -> None:
         with contextlib.suppress(OSError):  # the other side has gone already

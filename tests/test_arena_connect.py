@@ -248,11 +248,13 @@ def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None
             running("watch", address, *trust, "--json", cwd=tmp_path) as watcher,
             running(*words.split(), cwd=tmp_path) as anna,
         ):
+            assert watcher.process.stdout is not None
+            assert json.loads(watcher.process.stdout.readline())["type"] == "watching"
             subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=TIMEOUT)
             assert anna.end()[0] == 0
             status, seen, _ = watcher.end()
             assert status == 0
-            assert json.loads(seen.splitlines()[0])["type"] == "watching"
+            assert json.loads(seen.splitlines()[-1])["type"] == "bye"
         assert server.end()[0] == 0
     assert all(each.fault is None for each in rounds_in(tmp_path))
 

@@ -58,6 +58,8 @@ def test_the_server_of_the_tour_plays_with_whoever_connects(tmp_path: Path) -> N
         watcher = subprocess.Popen(
             shlex.split(watch.replace("127.0.0.1:4000", address)), stdout=subprocess.PIPE, text=True
         )
+        assert watcher.stdout is not None
+        assert watcher.stdout.readline() == "waiting for a round. Ctrl-C leaves.\n"
         joined = connect.replace("127.0.0.1:4000", address)
         subprocess.run(joined, shell=True, cwd=tmp_path, check=True, timeout=60, stderr=subprocess.PIPE)
         table, _ = server.communicate(timeout=60)

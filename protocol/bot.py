@@ -270,6 +270,21 @@ def _lines(stream: io.BufferedReader) -> Iterator[bytes]:
     buffer.end()
 
 
+def _secured(connection: socket.socket, host: str, tls: bool | str) -> ssl.SSLSocket:
+    try:
+        context = ssl.create_default_context(cafile=tls if isinstance(tls, str) else None)
+    except OSError as error:
+        _leave(f"cannot use tls={tls!r}: {error.strerror or error}")
+    try:
+        return context.wrap_socket(connection, server_hostname=host)
+    except ssl.SSLCertVerificationError as error:
+        _leave(f"the server's certificate is not trusted: {error.verify_message}")
+    except ssl.SSLError as error:
+        if error.reason == "WRONG_VERSION_NUMBER":
+            _leave("the server does not speak TLS; leave out tls")
+        raise
+
+
 class _CannotConnect(Exception):
     """Nobody listens there, at least not now."""
 
@@ -287,10 +302,8 @@ def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[I
         raise _CannotConnect(f"cannot connect to {address}: {error}") from None
     if warn and not tls and not ipaddress.ip_address(connection.getpeername()[0]).is_loopback:
         _tell("Warning: the token crosses the network in the clear; with tls=True it does not")
-    if tls:
-        context = ssl.create_default_context(cafile=tls if isinstance(tls, str) else None)
-        connection = context.wrap_socket(connection, server_hostname=host.strip("[]"))
-    with connection:
+    with _secured(connection, host.strip("[]"), tls) if tls else connection as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         with connection.makefile("rb") as lines, connection.makefile("wb") as out:
             yield _lines(lines), out

@@ -243,6 +243,11 @@ def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None
             status, _, told = distrustful.end()
             assert status == 1
             assert "the server's certificate is not trusted" in told
+        for trusts, words_of in (("True", "the server's certificate is not trusted"), ("'no.pem'", "cannot use tls=")):
+            code = SDK_BOT.format(address=address, token="x").replace("name=", f"tls={trusts}, name=")
+            done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+            assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+            assert done.stderr.startswith(words_of)
         code = SDK_BOT.format(address=address, token=token_of("ben")).replace("name=", 'tls="ca.pem", name=')
         with (
             running("watch", address, *trust, "--json", cwd=tmp_path) as watcher,

@@ -4,10 +4,12 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -235,6 +237,13 @@ def test_every_command_has_help_with_examples_that_can_be_parsed() -> None:
         assert text.startswith(f"Usage: main {name}")
         if name != "bots":
             assert f"arena {name}" in text.partition("Example")[2], name
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        for line in re.findall(rf"^ +arena {name}(?= |$)(.*?)(?:   .*)?$", text.partition("Example")[2], re.MULTILINE):
+            words = shlex.split(line.partition(" > ")[0])
+            values, left, _ = command.make_parser(click.Context(command)).parse_args(words)
+            assert left == []
+            assert not [value for value in values.values() if isinstance(value, str) and value.startswith("--")], line
 
 
 def test_the_bots_that_come_along_are_listed() -> None:

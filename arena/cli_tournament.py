@@ -235,5 +235,7 @@ Next:
   arena play greedy counting --rules tactics     a match, a line for each round
   arena table demo/base.jsonl --format markdown  the table in another format
   arena verify demo/base.jsonl                   every round again through the referee
+  arena replay demo/base.jsonl                   the rounds, step by step
+  arena report demo/base.jsonl -o demo/report    all of it as pages for a browser
   arena new-bot python mybot                     a bot of your own; SPEC.md tells the rest
 (arena is .venv/bin/arena.)"""

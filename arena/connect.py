@@ -29,7 +29,7 @@ from protocol.framing import LineBuffer
 from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, decode_from_server, encode
 
 _CHUNK: Final = 64 * 1024
-_MAYBE_TLS: Final = {False: "; if it speaks TLS, say --tls", True: ""}
+MAYBE_TLS: Final = "; if it speaks TLS, say --tls"
 
 
 class ConnectError(Exception):
@@ -179,7 +179,9 @@ class Visit:
             return self._bye.reason
         if self._ended is not None:
             return f"the bot {self._ended}"
-        return "the connection was lost" if self._greeted else f"the server says nothing{_MAYBE_TLS[self._server.tls]}"
+        if self._greeted:
+            return "the connection was lost"
+        return "the server says nothing" + ("" if self._server.tls else MAYBE_TLS)
 
     def _warn_of_clear_text(self, peer: str) -> None:
         address = ipaddress.ip_address(peer.partition("%")[0])

@@ -115,10 +115,10 @@ class Door:
             connection = socket.socket(fileno=stream.socket.detach())
             try:
                 address = group_of(connection.getpeername()[0])
-            except OSError:  # gone already
-                connection.close()
-                continue
-            if is_hung_up(connection):  # as well; nothing is done for whoever only knocks
+                gone = is_hung_up(connection)
+            except OSError:
+                gone = True
+            if gone:  # already; nothing is done for whoever only knocks
                 connection.close()
                 continue
             if reason := self._no_room_for(address):

@@ -10,7 +10,7 @@ import trio
 
 from arena.config import Config, with_seed
 from arena.journal import Journal
-from arena.ledger import Ledger, planned_matches, resume
+from arena.ledger import Ledger, planned_rounds, resume
 from arena.runner import Listener, Tournament, TournamentError
 from arena.signals import calling_on_signals, unwrapped
 
@@ -34,7 +34,7 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
             config, ledger = resume(journal, config)
         else:
             config, ledger = with_seed(config, None), Ledger(config.max_faults)
-        total = sum(match.length for match in planned_matches(config))
+        total = planned_rounds(config)
         before = len(ledger.finished)
         failure = None
         with make_listener(total, before) as listener:

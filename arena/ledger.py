@@ -8,7 +8,7 @@ from arena.bots import RemoteSpec
 from arena.config import Config, differences, with_seed
 from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, encoded
 from arena.match import utc_now
-from arena.schedule import PlannedMatch, schedule
+from arena.schedule import PlannedMatch, pairing_count, schedule
 from engine.scoring import Ending
 
 
@@ -68,6 +68,11 @@ def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
         config.rules,
         config.first_cycle,
     )
+
+
+def planned_rounds(config: Config) -> int:
+    """How many there are, without planning them."""
+    return pairing_count(len(config.bots), config.form) * config.cycles * config.rounds
 
 
 @attrs.frozen

@@ -63,6 +63,10 @@ def schedule(
     )
 
 
+def pairing_count(bots: int, form: Format) -> int:
+    return bots - 1 if form is Format.GAUNTLET else bots * (bots - 1) // 2
+
+
 def _pairings(bots: int, form: Format) -> Iterator[tuple[int, int]]:
     if form is Format.GAUNTLET:
         yield from ((0, rival) for rival in range(1, bots))

@@ -1,9 +1,9 @@
 """The server: a lobby in front of a tournament, or of one cycle after the other.
 
 Theory of operation. The door lets bots in for as long as the server runs. `_gather` waits until a tournament can begin,
-`_begin` says who takes part in it and writes that to the journal, and then it runs like any other (runner.py), with
-the lobby as the source of its players. With `forever` this is done again and again: every cycle is a tournament of its
-own in the same journal, among those who are there when it begins.
+`_next` says who takes part in it and writes that to the journal, and then `_play` runs it like any other (runner.py),
+with the lobby as the source of its players. With `forever` this is done again and again: every cycle is a tournament
+of its own in the same journal, among those who are there when it begins.
 
 The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
 """
@@ -27,7 +27,7 @@ from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
-from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_matches, read_past
+from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
@@ -165,7 +165,7 @@ class Server:
         if past.opening is None:
             return None
         config = self._resumed(past.opening)
-        total, finished = sum(match.length for match in planned_matches(config)), len(past.ledger.finished)
+        total, finished = planned_rounds(config), len(past.ledger.finished)
         self._rounds[config.first_cycle] = finished, total
         return (config, past.ledger) if finished < total else None
 
@@ -301,7 +301,7 @@ class Server:
         names = [bot.name for bot in config.bots]
         self._registry.begin(names, self._lobby.names(), closed=not self._server.forever)
         self._lobby.begin(names)
-        total, before = sum(match.length for match in planned_matches(config)), len(ledger.finished)
+        total, before = planned_rounds(config), len(ledger.finished)
         with self._make_listener(total, before) as listener:
             self._listener = listener
             cycle = f"Cycle {config.first_cycle}" if self._server.forever else "The tournament"

@@ -17,7 +17,7 @@ from arena.journal import WITHDRAWN, JournalError, TournamentLine, VoidLine, rea
 from arena.meetings import Meeting, Versus
 from arena.plain_text import printable
 from arena.ratings import Matchup, Ratings, Scale, rate
-from arena.schedule import Format
+from arena.schedule import Format, pairing_count
 from arena.thinking import ThinkingTime
 from engine.scoring import Ending
 from protocol.messages import is_name
@@ -76,9 +76,7 @@ class _Plan(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        count = len(self.bots)
-        pairings = count - 1 if self.format is Format.GAUNTLET else count * (count - 1) // 2
-        return pairings * self.cycles * self.rounds
+        return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
 
 
 @attrs.define

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 _SCHEME: Final = "sha256:"
@@ -24,11 +24,11 @@ def is_token_hash(text: object) -> bool:
     return isinstance(text, str) and _HASH.fullmatch(text) is not None
 
 
-def owner_of(token: str, hashes: Mapping[str, str] | Iterable[tuple[str, str]]) -> str | None:
+def owner_of(token: str, hashes: Mapping[str, str]) -> str | None:
     """Whose token it is, of names and their hashes. Looks at all of them, whatever it finds: the time that it takes
     tells nobody anything."""
     given, found = token_hash(token), None
-    for name, kept in hashes.items() if isinstance(hashes, Mapping) else hashes:
+    for name, kept in hashes.items():
         if hmac.compare_digest(given, kept):
             found = name
     return found

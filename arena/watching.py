@@ -7,7 +7,7 @@ import attrs
 import trio
 
 from arena.board import board, coloured
-from arena.connect import CannotConnect, ConnectError, Server, connected
+from arena.connect import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
 from arena.plain_text import printable
 from arena.positions import Position, Replay, Step, StonePosition
 from arena.signals import calling_on_signals
@@ -150,7 +150,7 @@ async def _attend(server: Server, match: str, screen: Screen, tell_line: Callabl
                     _show(message, screen if not tell_line else None)
         except (trio.BrokenResourceError, RemoteProtocolError) as error:
             raise ConnectError(f"the connection was lost: {error}") from None
-    hint = "; if it speaks TLS, say --tls" if session.state is State.NEW and not server.tls else ""
+    hint = MAYBE_TLS if session.state is State.NEW and not server.tls else ""
     raise ConnectError(f"the server closed the connection{hint}")
 
 

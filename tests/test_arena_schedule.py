@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.schedule import Format, PlannedMatch, deal_for, recoloured, salt_for, schedule
+from arena.schedule import Format, PlannedMatch, deal_for, pairing_count, recoloured, salt_for, schedule
 from engine.cards import SEATS, other
 from engine.deal import Deal
 from engine.formations import side_strength
@@ -104,3 +104,9 @@ def test_deals_depend_on_the_seed_and_the_round_alone() -> None:
     deals = {deal_for(each, seed, BASE)[1] for seed in ("a", "b") for match in planned() for each in match.rounds}
     assert len(deals) == 2 * 36
     assert len({salt_for(each.id, "a") for match in planned() for each in match.rounds}) == 36
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("bots", [2, 3, 4, 7])
+def test_pairings_are_counted_without_planning_them(bots: int, form: Format) -> None:
+    assert pairing_count(bots, form) == len(schedule(bots, form, 1, 2, True, BASE))

@@ -1,8 +1,7 @@
 """A server in this process, and bots that visit it over real sockets on loopback."""
 
 import contextlib
-import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from arena.server_config import ServerConfig, read_server_file
 from arena.tokens import token_hash
 from arena.verify import verify_journals
 from protocol.framing import LineBuffer
-from protocol.messages import PROTOCOL, BotHello, Request
+from protocol.messages import PROTOCOL, Action, BotHello, Request
 from protocol.session import Role, Session
 
 
@@ -175,8 +174,6 @@ async def arrived(address: str, name: str, session: str | None = None) -> Visito
 
 async def play(visitor: Visitor, choose: Callable[[Request], str] = first_move) -> Visitor:
     """Answers until the server says bye or the connection ends."""
-    from protocol.messages import Action
-
     while (message := await visitor.hear()) is not None:
         if isinstance(message, Request):
             await visitor.say(Action(message.id, choose(message)))
@@ -186,7 +183,3 @@ async def play(visitor: Visitor, choose: Callable[[Request], str] = first_move) 
 
 async def come_and_play(address: str, name: str, choose: Callable[[Request], str] = first_move) -> None:
     await play(await arrived(address, name), choose)
-
-
-def as_json(lines: Sequence[bytes]) -> list[Any]:
-    return [json.loads(line) for line in lines]

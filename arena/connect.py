@@ -19,9 +19,9 @@ import trio
 
 from arena.address import parse_address
 from arena.bots import BotSpec
-from arena.link import tune
 from arena.signals import calling_on_signals, first_of, unwrapped
 from arena.spawn import BotProcess, SpawnError, exit_words, pass_on_stderr, spawn
+from arena.streams import tune
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck

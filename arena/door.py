@@ -20,13 +20,14 @@ from typing import Final
 import trio
 
 from arena.gallery import Gallery
-from arena.link import Link, LinkClosed, TcpStream, is_hung_up, tune
+from arena.link import Link, LinkClosed
 from arena.lobby import Abandoned, Connection, Lobby
 from arena.registry import Refusal, Refused, Registry
 from arena.server_config import DoorLimits
+from arena.streams import TcpStream, is_hung_up, tune
 from arena.version import SERVER
 from protocol.errors import RemoteProtocolError
-from protocol.messages import PROTOCOL, BotHello, Bye, Error, ServerHello, Welcome, encode
+from protocol.messages import BotHello, Bye, Error, Welcome, encode
 from protocol.session import State
 
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
@@ -167,7 +168,7 @@ class Door:
         )
         try:
             with trio.fail_after(self._limits.hello_seconds):
-                hello = await self._hello(link)
+                hello = await link.greet(SERVER)
             if hello.watch is None:
                 await self._host(hello, link, address)
             elif self._gallery.is_full:
@@ -203,22 +204,15 @@ class Door:
             if not self._lobby.is_here(name) and not self._welcoming[name]:
                 self._registry.left(name)
 
-    async def _hello(self, link: Link) -> BotHello:
-        await link.say(ServerHello(PROTOCOL, SERVER))
-        hello = await link.hear()
-        assert isinstance(hello, BotHello)  # the session allows nothing else here
-        return hello
-
     async def _welcome(self, name: str, hello: BotHello, link: Link, address: str) -> Connection:
         session = secrets.token_urlsafe(16)
         lost = self._lobby.drop_lost(name, hello.session or "")
         self._welcoming[name] += 1
         try:
             with trio.fail_after(self._limits.hello_seconds):
-                await link.say(Welcome(name, session))
+                await link.welcome(Welcome(name, session))
         finally:
             self._welcoming -= Counter([name])  # forgets it at zero
-        link.transcript.clear()  # it holds the token, and may be written to a file
         return Connection(name, link, address, session, hello.legal, takes_place_of=lost)
 
     def _may_hold(self, name: str, hello: BotHello) -> bool:

@@ -2,17 +2,25 @@
 
 import contextlib
 import math
-import os
-import select
-import socket
 from collections import deque
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 import trio
 
+from arena.streams import TcpStream
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import MAX_LINE, LineBuffer
-from protocol.messages import BotMessage, Message, Request, shown
+from protocol.messages import (
+    PROTOCOL,
+    BotHello,
+    BotMessage,
+    Message,
+    Request,
+    ServerHello,
+    Welcome,
+    shown,
+    without_token,
+)
 from protocol.session import Role, Session
 
 _CHUNK: Final = 4096  # read at once: dozens of answers, and cheap to allocate for one
@@ -29,7 +37,7 @@ Said = tuple[bool, bytes]  # by the bot?, the line; a plain tuple, because two a
 
 def said_text(said: Said) -> str:
     by_bot, line = said
-    return f"{'<' if by_bot else '>'} {line.rstrip(NEWLINE).decode(errors='backslashreplace')}"
+    return f"{'<' if by_bot else '>'} {without_token(line.rstrip(NEWLINE).decode(errors='backslashreplace'))}"
 
 
 NEWLINE: Final = b"\n"
@@ -83,6 +91,18 @@ class Link:
             await self.wait_line()
         message = self._take(self._waiting.popleft())
         return message if message is not None else await self._hear_after_one_too_late()
+
+    async def greet(self, server: str) -> BotHello:
+        """Says hello and returns the bot's. Raises LinkClosed, RemoteProtocolError."""
+        await self.say(ServerHello(PROTOCOL, server))
+        hello = await self.hear()
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        return hello
+
+    async def welcome(self, welcome: Welcome) -> None:
+        """The transcript begins after it: the hello may hold a token, and the welcome a session. Raises LinkClosed."""
+        await self.say(welcome)
+        self.transcript.clear()
 
     async def say_line(self, line: bytes) -> None:
         """Bytes as they are, past the session."""
@@ -151,111 +171,3 @@ class Link:
         self.transcript.append((True, line))
         message = self.session.receive(line)
         return cast("BotMessage | None", message)  # the session of a server hears bots only
-
-
-class PipeStream(trio.abc.Stream):
-    """A pair of pipes as a stream, on bare descriptors: about twice as fast as trio's own streams, because a write is
-    tried before anything is waited for, and a read waits exactly once."""
-
-    def __init__(self, reader: int, writer: int):
-        self._reader, self._writer = reader, writer
-        self._open = {reader, writer}
-        for descriptor in self._open:
-            os.set_blocking(descriptor, False)
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        self._check_open(self._writer)
-        left = data
-        while True:
-            try:
-                sent = os.write(self._writer, left)
-                if sent == len(left):  # all of it, as nearly always
-                    return
-                left = memoryview(left)[sent:]
-            except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._writer)
-            except OSError as error:
-                raise trio.BrokenResourceError from error
-
-    async def wait_send_all_might_not_block(self) -> None:
-        self._check_open(self._writer)
-        await trio.lowlevel.wait_writable(self._writer)
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        while True:
-            self._check_open(self._reader)
-            await trio.lowlevel.wait_readable(self._reader)
-            try:
-                return os.read(self._reader, max_bytes or _CHUNK)
-            except BlockingIOError:
-                continue  # woken for nothing
-            except OSError as error:
-                raise trio.BrokenResourceError from error
-
-    def _check_open(self, descriptor: int) -> None:
-        if descriptor not in self._open:
-            raise trio.ClosedResourceError
-
-    async def aclose(self) -> None:
-        self.close_writer()
-        self.close_reader()
-        await trio.lowlevel.checkpoint()
-
-    def close_writer(self) -> None:
-        """The bot sees the end of its input."""
-        self._close(self._writer)
-
-    def close_reader(self) -> None:
-        self._close(self._reader)
-
-    def _close(self, descriptor: int) -> None:
-        if descriptor in self._open:
-            self._open.remove(descriptor)
-            trio.lowlevel.notify_closing(descriptor)
-            os.close(descriptor)
-
-
-# A peer that vanished without a word is noticed after about half a minute.
-_KEEPALIVE: Final = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
-_UNACKNOWLEDGED_MS: Final = 30_000
-
-
-class Socket(Protocol):
-    def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
-
-
-def tune(connection: Socket) -> None:
-    """Nothing waits to be sent together with something else, and a dead peer is noticed."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _KEEPALIVE:
-        connection.setsockopt(socket.IPPROTO_TCP, option, value)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)
-
-
-def is_hung_up(connection: socket.socket) -> bool:
-    """Whether the other side has closed its end; what it sent before may still be unread."""
-    poll = select.poll()
-    poll.register(connection, select.POLLRDHUP)
-    return bool(poll.poll(0))
-
-
-class TcpStream(PipeStream):
-    """A socket, on the same quick path."""
-
-    def __init__(self, connection: socket.socket):
-        super().__init__(connection.fileno(), connection.fileno())
-        self._socket = connection
-
-    def is_hung_up(self) -> bool:
-        return not self._open or is_hung_up(self._socket)
-
-    def close_writer(self) -> None:
-        with contextlib.suppress(OSError):  # the other side has gone already
-            self._socket.shutdown(socket.SHUT_WR)
-
-    def _close(self, descriptor: int) -> None:
-        if descriptor in self._open:
-            self._open.remove(descriptor)
-            trio.lowlevel.notify_closing(descriptor)
-            self._socket.close()

@@ -14,7 +14,7 @@ from arena.spawn import BotProcess, SpawnError, exit_words, spawn
 from arena.version import SERVER
 from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
-from protocol.messages import PROTOCOL, BotHello, Bye, Error, MatchStart, Message, RoundStart, ServerHello, Welcome
+from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
 from protocol.session import State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
@@ -166,11 +166,9 @@ class LocalPlayer(Player):
             self._gone.set()
 
     async def _greet(self, link: Link) -> None:
-        await link.say(ServerHello(PROTOCOL, SERVER))
-        hello = await link.hear()
-        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        hello = await link.greet(SERVER)
         self.wants_legal = hello.legal
-        await link.say(Welcome(self.spec.name))
+        await link.welcome(Welcome(self.spec.name))
 
     async def _failed(self, reason: str) -> StartFailure:
         if self.process:

@@ -20,7 +20,7 @@ import attrs
 import trio
 
 from arena.bots import BotSpec
-from arena.link import PipeStream
+from arena.streams import PipeStream
 
 _LAST_WORDS_SECONDS: Final = 0.5
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
@@ -139,7 +139,7 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
         _close_all(theirs)
     try:
         _limit(popen.pid, spec)
-        return BotProcess(PipeStream(reader, writer), popen, os.pidfd_open(popen.pid)), errors
+        exit_signal = os.pidfd_open(popen.pid)
     except OSError as error:
         os.killpg(popen.pid, signal.SIGKILL)
         popen.wait()
@@ -147,6 +147,7 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
         if error.errno in _OUR_SHORTAGE:
             raise
         raise SpawnError(f"cannot limit or watch {spec.command[0]!r}: {error.strerror}") from error
+    return BotProcess(PipeStream(reader, writer), popen, exit_signal), errors
 
 
 def _three_pipes() -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 Unknown fields are ignored, so that either side may learn new ones.
 """
 
+import re
 from functools import cache
 from typing import Annotated, Any, Final, Literal
 
@@ -330,8 +331,16 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
 
 def shown(line: bytes, most: int = 80) -> str:
     """The beginning of a line, fit for an error message."""
-    text = _escaped(line[:most].decode(errors="backslashreplace"))
+    text = _escaped(without_token(line[:most].decode(errors="backslashreplace")))
     return f"'{text}'" if max(len(line), len(text)) <= most else f"'{text[:most]}' … ({len(line)} bytes)"
+
+
+_TOKEN: Final = re.compile(r'("token"\s*:\s*)"(?:[^"\\]|\\.)*"?')
+
+
+def without_token(text: str) -> str:
+    """A line, or its beginning, as it may be written down: the token is a secret between the bot and its server."""
+    return _TOKEN.sub(r'\1"***"', text)
 
 
 def _escaped(text: str) -> str:

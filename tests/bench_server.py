@@ -24,10 +24,11 @@ from arena.address import address_of
 from arena.clock import RoundClock
 from arena.drive import calm_garbage_collector, raise_descriptor_limit
 from arena.journal import Journal
-from arena.link import Link, TcpStream
+from arena.link import Link
 from arena.progress import Quiet
 from arena.serve import Server
 from arena.server_config import read_server_file
+from arena.streams import TcpStream
 from arena.tokens import token_hash
 from engine.cards import Seat
 from tests.bench_arena import recorded_requests, show

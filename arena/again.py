@@ -1,5 +1,6 @@
 """`arena again`: a round that ended by a fault, played once more from its bundle."""
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import trio
 
 from arena.bots import BotSpec
 from arena.bundle import read_bundle
+from arena.deals import Dealt
+from arena.legacy_deals import recoloured
 from arena.match import Match, PlayedRound
 from arena.player import LocalPlayer
-from arena.schedule import MatchId, PlannedMatch, recoloured
+from arena.schedule import MatchId, PlannedMatch
 from arena.signals import calling_on_signals
 from arena.spawn import pass_on_stderr
 from arena.watch import Watch
@@ -38,7 +41,7 @@ def play_again(bundle: Path) -> str | None:
     before = facts["fault"]
     fault, outcome = played.referee.fault, played.referee.outcome
     if played.void is not None:
-        now = f"void: {played.void}"
+        now = f"void: {played.void.reason}"
     elif fault is not None:
         now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
     else:
@@ -57,14 +60,16 @@ async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedR
 
 async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     rules, seed, first, watch = RuleSet.named(facts["rules"]), facts["seed"], SEATS[facts["first"]], Watch()
-    planned = PlannedMatch(MatchId("again"), (0, 1), first, 1, False, rules.begins)
+    planned = PlannedMatch(MatchId("again"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
     deal = Deal.from_seed(seed, rules.tactics)
-    deal = recoloured(deal, seed) if facts["recoloured"] else deal
+    if facts.get("recoloured"):  # a bundle of before 0.2
+        deal = recoloured(deal, seed)
+    dealt = Dealt(seed, secrets.token_hex(16), deal)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
         one, two = (LocalPlayer(spec, nursery, pass_on_stderr) for spec in specs)
-        match = Match(planned, rules, seed, (one, two), watch, lambda *_: None)
-        played = await match.play_dealt(planned.rounds[0], first, seed, deal)
+        match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
+        played = await match.play_round(planned.rounds[0], first, dealt)
         await one.leave()
         await two.leave()
         nursery.cancel_scope.cancel()

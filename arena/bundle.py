@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.link import said_text
-from arena.match import PlayedRound, Players
+from arena.match import PlayedRound
+from arena.round_play import Players
 from engine.cards import SEATS
 
 
@@ -25,8 +26,7 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
     facts = {
         "round": played.planned.id,
         "rules": played.referee.game.rules.name,
-        "seed": played.seed,
-        "recoloured": played.planned.recoloured,
+        "seed": played.dealt.seed,
         "first": played.first,
         "cwd": str(Path.cwd()),
         "bots": [player.spec.recorded() for player in players],
@@ -59,7 +59,7 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
 def read_bundle(path: Path) -> dict[str, Any]:
     """Raises ValueError for a file that is none."""
     facts = json.loads(path.read_text(encoding="utf-8"))
-    needed = {"round", "rules", "seed", "bots", "first", "recoloured", "fault", "cwd"}
+    needed = {"round", "rules", "seed", "bots", "first", "fault", "cwd"}
     if not isinstance(facts, dict) or not needed <= facts.keys():
         raise ValueError("this is no bundle of a fault; it is the bundle.json in a folder beside the journal")
     return facts

@@ -66,12 +66,13 @@ def table(
 ) -> None:
     """Standings with Elo, from one or more journals.
 
-    Elo is the maximum-likelihood rating over all rounds, a draw counting half. +/- is the 95 % interval with mirrored
-    pairs as the unit. LOS is the likelihood that a bot is better than the next one in the table.
+    Elo is the maximum-likelihood rating over all rounds, a draw counting half. +/- is the 95 % interval with pairs of
+    rounds, in which each bot begins once, as the unit. LOS is the likelihood that a bot is better than the next one in
+    the table.
 
     \b
     Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
-    Points against, Average points, Faults, a column for each kind of fault, Mean ms, P99 ms
+    Points against, Average points, Faults, a column for each kind of fault, Voids, Mean ms, P99 ms
 
     \b
     Examples:
@@ -102,8 +103,8 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 @click.command()
 @journals_argument
 def verify(journals: tuple[Path, ...]) -> None:
-    """Every round again through the referee, every deal from its seed, every point recounted. The exit status is 1 if
-    anything is wrong.
+    """Every round again through the referee, every deal from the secret that the journal reveals at its end, every
+    point recounted. The exit status is 1 if anything is wrong.
 
     \b
     Example:

@@ -222,7 +222,7 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     from arena.bots import OWN_BOTS
 
     journal.unlink(missing_ok=True)
-    options = {"rules": rules, "rounds": str(rounds), "journal": str(journal), "seed": "demo"}
+    options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
     config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
     _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()))

@@ -83,6 +83,7 @@ def _fault_column(ending: Ending) -> Column:
 
 BOUND: Final = Column("elo_is_bound", "Bound", lambda row: row.bound, lambda value: "yes" if value else "no")
 ELO: Final = Column("elo", "Elo", lambda row: row.elo, _whole)
+VOIDS: Final = Column("voids", "Voids", lambda row: row.totals.voids)
 GROUP: Final = Column("group", "Group", lambda row: row.group)
 
 COLUMNS: Final = (
@@ -104,6 +105,7 @@ COLUMNS: Final = (
     Column("average_points", "Average points", lambda row: _per_round(row.totals.points, row), _decimals),
     Column("faults", "Faults", lambda row: sum(row.totals.faults.values())),
     *(_fault_column(ending) for ending in FAULTS),
+    VOIDS,
     Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals),
     Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole),
 )

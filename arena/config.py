@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +24,7 @@ from arena.bots import (
     parse_bot,
 )
 from arena.clock import Limits
+from arena.deals import DealKey
 from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
 from arena.schedule import Format, PlannedMatch, schedule
 from engine.ruleset import Begins, RuleSet
@@ -43,18 +43,25 @@ class Config:
     cycles: int
     rounds: int
     mirrored: bool
-    seed: str
+    seed: str  # a public one that somebody named; empty if the deals come from a secret
     max_faults: int
+    max_voids: int
     event: str
     site: str
     concurrency: int
     journal: Path | None
     first_cycle: int = 1  # its number; a server that plays for ever goes on counting
     kept: bool = True  # the journal stays; false for one that is written to a temporary place
+    key: DealKey | None = None  # of the deals; known once the tournament begins or goes on
+
+    @property
+    def paired(self) -> bool:
+        """Whether two rounds, in which each player begins once, are a unit of statistics."""
+        return self.rules.begins is Begins.ALTERNATE
 
     def recorded(self) -> dict[str, Any]:
-        """What the journal keeps: all that decides which rounds are played and how. Where and how fast is not part of
-        it, so a tournament may go on elsewhere, with other concurrency."""
+        """What the journal keeps besides the hash of the key (deals.py): all that decides which rounds are played and
+        how. Where and how fast is not part of it, so a tournament may go on elsewhere, with other concurrency."""
         return {
             "event": self.event,
             "site": self.site,
@@ -63,8 +70,9 @@ class Config:
             "cycles": self.cycles,
             "rounds": self.rounds,
             "mirror": self.mirrored,
-            "seed": self.seed,
+            "pairs": self.paired,
             "max_faults": self.max_faults,
+            "max_voids": self.max_voids,
             "bots": [bot.recorded() for bot in self.bots],
         } | ({"first_cycle": self.first_cycle} if self.first_cycle > 1 else {})
 
@@ -97,15 +105,20 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
     values = Source(options, _flag).read(by_name(TOURNAMENT, BOT))
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
     players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
+    places = [repr(text) for text in bots]
     for text in specs:
         where = f"--bot {text!r}"
         players.append(_bot(each | _spec_keys(text, where), where, Path()))
+        places.append(where)
+    _check_programs(zip(places, players, strict=True))
     return _config(values, players, _flag)
 
 
 def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
     """One BOT argument, and the options of bots that were given."""
-    return _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
+    spec = _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
+    _check_programs([(repr(bot), spec)])
+    return spec
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -169,9 +182,11 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
     values |= _only(flags, TOURNAMENT)
     over = _only(flags, BOT)
     players = []
+    places = [lines.of("bot", number, None) for number in range(len(tables))]
     for number, table in enumerate(tables):
         own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN))
-        players.append(_bot(each | own | over, lines.of("bot", number, None), path.parent))
+        players.append(_bot(each | own | over, places[number], path.parent))
+    _check_programs(zip(places, players, strict=True))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
     config = _config(values, players, where, least)
     return TournamentFile(config, server | _only(flags, SERVER), _limits(each | over), where)
@@ -245,7 +260,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     cwd = folder / keys["dir"] if "dir" in keys else folder
     if not cwd.is_dir():
         raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
-    spec = BotSpec(
+    return BotSpec(
         name=name,
         command=(*command_of(words), *keys.get("args", ())),
         cwd=None if cwd == Path() else cwd,
@@ -255,9 +270,13 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
     )
-    if problem := missing_program(spec):
-        raise ConfigError(f"{where}: {problem}")
-    return spec
+
+
+def _check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
+    """Tells of all programs that are missing at once, each with the place of its bot. Raises ConfigError."""
+    local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
+    if problems := [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]:
+        raise ConfigError("\n".join(problems))
 
 
 def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
@@ -282,7 +301,7 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
             raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
     rules: RuleSet = values.get("rules", RuleSet())
     winner_begins = rules.begins is Begins.WINNER
-    mirrored = values.get("mirror", not winner_begins)
+    mirrored = values.get("mirror", False)
     if mirrored and winner_begins:
         raise ConfigError(
             f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
@@ -303,6 +322,7 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
         mirrored=mirrored,
         seed=values.get("seed", ""),
         max_faults=values.get("max-faults", 5),
+        max_voids=values.get("max-voids", 20),
         event=values.get("event", ""),
         site=values.get("site", ""),
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
@@ -310,15 +330,8 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
     )
 
 
-def with_seed(config: Config, recorded: str | None) -> Config:
-    """The seed that was given, or that of the journal, or a new one."""
-    return config if config.seed else attrs.evolve(config, seed=recorded or secrets.token_hex(16))
-
-
-def recorded_rules_and_schedule(
-    recorded: Mapping[str, Any],
-) -> tuple[str, RuleSet, tuple[PlannedMatch, ...], list[str]]:
-    """Seed, rules, schedule and names of the bots, from what a journal keeps of a config."""
+def recorded_rules_and_schedule(recorded: Mapping[str, Any]) -> tuple[RuleSet, tuple[PlannedMatch, ...], list[str]]:
+    """Rules, schedule and names of the bots, from what a journal keeps of a config."""
     try:
         names = [str(bot["name"]) for bot in recorded["bots"]]
         rules = RuleSet.named(recorded["rules"])
@@ -326,8 +339,9 @@ def recorded_rules_and_schedule(
         if recorded["mirror"] and (rules.begins is Begins.WINNER or rounds % 2):
             raise ValueError(f"{rounds} rounds of {rules.name} cannot be mirrored")
         first_cycle = int(recorded.get("first_cycle", 1))
-        matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules, first_cycle)
-        return str(recorded["seed"]), rules, matches, names
+        mirrored, paired = bool(recorded["mirror"]), bool(recorded.get("pairs"))  # journals of before 0.2 have no pairs
+        matches = schedule(len(names), form, cycles, rounds, mirrored, rules, first_cycle, paired=paired)
+        return rules, matches, names
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{type(error).__name__} {error}") from None
 

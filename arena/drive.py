@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 import attrs
 import trio
 
-from arena.config import Config, with_seed
+from arena.config import Config
 from arena.journal import Journal
-from arena.ledger import Ledger, planned_rounds, resume
+from arena.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.runner import Listener, Tournament, TournamentError
 from arena.signals import calling_on_signals, unwrapped
 
@@ -33,7 +33,7 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
         if journal:
             config, ledger = resume(journal, config)
         else:
-            config, ledger = with_seed(config, None), Ledger(config.max_faults)
+            config, ledger = with_new_key(config, None), Ledger(config.max_faults)
         total = planned_rounds(config)
         before = len(ledger.finished)
         failure = None
@@ -46,6 +46,8 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
             except TournamentError as error:
                 failure = str(error)
             ran = Ran(total, before + tournament.saved, tournament.stopped, failure, tournament.warnings)
+            if journal and before < ran.finished == total:
+                end(journal, config)
             listener.ended(ran.finished, ran.total)
     return ran
 

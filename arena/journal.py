@@ -11,6 +11,7 @@ import attrs
 import msgspec
 from msgspec import Struct
 
+from arena.deals import Dealt
 from arena.referee import Referee
 from arena.schedule import MatchId, PlannedRound
 from arena.wire import card_texts
@@ -45,10 +46,11 @@ class ResultLine(Struct, frozen=True):
     owners: tuple[int | None, ...]
 
 
-class FaultLine(Struct, frozen=True):
+class FaultLine(Struct, frozen=True, omit_defaults=True):
     seat: int
     detail: str
     bundle: str | None = None  # where more is kept, beside the journal
+    other_detail: str | None = None  # what happened to the other bot, where neither started
 
 
 class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=True):
@@ -56,7 +58,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     id: str
     match: str
     round: int
-    pair: str  # the id of the first round of the mirrored pair
+    pair: str  # the id of the first round of the pair, the unit of statistics
     rules: str
     seed: str
     bots: tuple[str, str]
@@ -68,6 +70,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     result: ResultLine
     started: str
     fault: FaultLine | None = None
+    salt: str = ""  # that the bots' hash of the deal was made with; journals of before 0.2 have none
 
 
 class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
@@ -77,6 +80,19 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     bots: tuple[str, str]
     reason: str
     started: str
+    excused: int | None = None  # the seat whose lateness was excused; null if the arena itself failed
+
+
+class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):
+    """The tournament goes on after a stop. Rounds that were under way are dealt anew, so deals count these lines."""
+
+    started: str
+
+
+class RevealLine(_Line, frozen=True, tag="reveal", kw_only=True):
+    """The tournament is over: this is the secret that all its deals came from."""
+
+    secret: str
 
 
 def is_forfeit(line: RoundLine) -> bool:
@@ -84,7 +100,7 @@ def is_forfeit(line: RoundLine) -> bool:
     return line.fault is not None and line.fault.detail.startswith(WITHDRAWN)
 
 
-JournalLine = TournamentLine | RoundLine | VoidLine
+JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
 
 
 def round_line(
@@ -92,8 +108,7 @@ def round_line(
     match: MatchId,
     bots: tuple[str, str],
     rules: RuleSet,
-    seed: str,
-    deal: Deal,
+    dealt: Dealt,
     first: Seat,
     referee: Referee,
     started: str,
@@ -108,16 +123,17 @@ def round_line(
         round=planned.number,
         pair=planned.pair,
         rules=rules.name,
-        seed=seed,
+        seed=dealt.seed,
         bots=bots,
         first=first,
-        deck=card_texts(deal.clan),
-        tactics=card_texts(deal.tactics),
+        deck=card_texts(dealt.deal.clan),
+        tactics=card_texts(dealt.deal.tactics),
         moves=tuple(referee.moves),
         notes={str(index): note for index, note in referee.notes.items()},
         result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
         started=started,
-        fault=FaultLine(fault.seat, fault.detail, bundle) if fault else None,
+        fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail) if fault else None,
+        salt=dealt.salt,
     )
 
 

@@ -1,12 +1,24 @@
 """What a journal says so far, and how a tournament goes on from there."""
 
 from collections import Counter
+from pathlib import Path
 
 import attrs
 
 from arena.bots import RemoteSpec
-from arena.config import Config, differences, with_seed
-from arena.journal import Journal, JournalError, RoundLine, TournamentLine, VoidLine, encoded
+from arena.config import Config, differences
+from arena.deal_secret import forget_secret, new_secret, promised_key, read_secret
+from arena.deals import DealKey, is_recorded, key_of_tournament
+from arena.journal import (
+    Journal,
+    JournalError,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+)
 from arena.match import utc_now
 from arena.schedule import PlannedMatch, pairing_count, schedule
 from engine.scoring import Ending
@@ -23,6 +35,10 @@ class Ledger:
     points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
     faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
     withdrawn: set[str] = attrs.field(factory=set)
+    voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches that are not over
+    excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late
+    resumes: int = 0
+    dealt: dict[str, tuple[str, str]] = attrs.field(factory=dict)  # seed and salt, by round, of matches not over
 
     def add(self, line: RoundLine) -> list[str]:
         """Returns the bots that are withdrawn by this round."""
@@ -32,7 +48,13 @@ class Ledger:
         before, won = self.points.get(line.match, (0, 0)), line.result.points
         self.points[line.match] = (before[0] + won[0], before[1] + won[1])
         self.last_of_match[line.match] = line
+        self.dealt[line.id] = line.seed, line.salt
         return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
+
+    def add_void(self, line: VoidLine) -> None:
+        self.voids[line.id] += 1
+        if line.excused is not None:
+            self.excused[line.bots[line.excused]] += 1
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:
         """Whether the bot did; None if it was not even there, which says nothing about it."""
@@ -55,7 +77,10 @@ class Ledger:
         """Forgets a match that is over, so that a long tournament does not grow."""
         self.last_of_match.pop(match.id, None)
         self.points.pop(match.id, None)
-        self.finished.difference_update(planned.id for planned in match.rounds)
+        for planned in match.rounds:
+            self.finished.discard(planned.id)
+            self.voids.pop(planned.id, None)
+            self.dealt.pop(planned.id, None)
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
@@ -67,6 +92,7 @@ def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
         config.mirrored,
         config.rules,
         config.first_cycle,
+        paired=config.paired,
     )
 
 
@@ -82,6 +108,7 @@ class Past:
     tournaments: int
     opening: TournamentLine | None  # of the last one
     ledger: Ledger  # of the last one
+    revealed: bool = False  # whether the secret of the last one is in the journal
 
 
 def ledger_of(config: Config) -> Ledger:
@@ -103,7 +130,11 @@ def read_past(journal: Journal, max_faults: int) -> Past:
             case RoundLine():
                 past.ledger.add(line)
             case VoidLine():
-                pass
+                past.ledger.add_void(line)
+            case ResumeLine():
+                past.ledger.resumes += 1
+            case RevealLine():
+                past = attrs.evolve(past, revealed=True)
     if past.opening is None and past.ledger.finished:
         raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
     return past
@@ -115,21 +146,70 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     if past.tournaments > 1:
         raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
     if past.opening is None:
-        config = with_seed(config, None)
-        begin(journal, config)
-    else:
-        config = with_seed(config, past.opening.config.get("seed"))
-        check_same(journal, past.opening, config)
+        return begin(journal, config), past.ledger
+    check_same(journal, past.opening, config)
+    config = go_on(journal, config, past, number=1)
+    if past.revealed or len(past.ledger.finished) < planned_rounds(config):
+        return config, past.ledger
+    end(journal, config)  # it was stopped between its last round and its end
     return config, past.ledger
 
 
-def begin(journal: Journal, config: Config) -> None:
-    journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
+def begin(journal: Journal, config: Config, number: int = 1) -> Config:
+    """Writes the opening line of the journal's tournament of this number. Returns the config with its key."""
+    config = with_new_key(config, journal.path, number)
+    assert config.key is not None
+    recorded = config.recorded() | config.key.recorded()
+    journal.append(encoded(TournamentLine(config=recorded, started=utc_now())))
+    return config
+
+
+def with_new_key(config: Config, journal: Path | None, number: int = 1) -> Config:
+    """Raises JournalError."""
+    if config.seed:
+        return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
+    secret = read_secret(journal) if journal is not None and number > 1 else None
+    return attrs.evolve(config, key=key_of_tournament(secret or new_secret(journal), number))
+
+
+def go_on(journal: Journal, config: Config, past: Past, number: int) -> Config:
+    """With the key of the tournament that the journal was left with, if it is still needed. Raises JournalError."""
+    opening, ledger = past.opening, past.ledger
+    assert opening is not None
+    if "seed" in opening.config:
+        return attrs.evolve(config, key=DealKey(str(opening.config["seed"]), is_public=True))
+    if past.revealed:
+        return config
+    config = attrs.evolve(config, key=promised_key(journal.path, number, str(opening.config.get("seed_hash"))))
+    if len(ledger.finished) < planned_rounds(config):
+        journal.append(encoded(ResumeLine(started=utc_now())))
+        ledger.resumes += 1
+    return config
+
+
+def end(journal: Journal, config: Config, *, another_follows: bool = False) -> None:
+    """Every round is played: reveals the secret of the deals. Raises JournalError."""
+    if config.key is None or config.key.is_public:
+        return
+    journal.append(encoded(RevealLine(secret=config.key.text)))
+    if not another_follows:
+        forget_secret(journal.path)
 
 
 def check_same(journal: Journal, opening: TournamentLine, config: Config) -> None:
     """Raises JournalError if the journal's last tournament is another one."""
-    if different := differences(opening.config, config.recorded()):
+    if not is_recorded(opening.config):
+        raise JournalError(
+            f"{journal.path} was begun by an older version of the arena, which made deals in another way: it can be "
+            "read and verified, but not resumed. Begin another journal."
+        )
+    about_deals = {"deals", "seed", "seed_hash"}
+    recorded = {key: value for key, value in opening.config.items() if key not in about_deals}
+    different = differences(recorded, config.recorded())
+    if config.seed and config.seed != opening.config.get("seed"):
+        before = repr(opening.config["seed"]) if "seed" in opening.config else "a secret"
+        different.append(f"seed: the journal has {before}, now it is {config.seed!r}")
+    if different:
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(
             f"{journal.path} is the journal of another tournament:\n{lines}\n"

@@ -213,9 +213,20 @@ TOURNAMENT: Final = (
     ),
     Option("cycles", _number(1), "How many matches each pair plays.  [1]", "N"),
     Option("rounds", _number(1), "How many rounds a match has; even if they are mirrored.  [10]", "N"),
-    Option("mirror", _yes_or_no, "Play every deal twice with the seats exchanged.  [true]", "true|false"),
-    Option("seed", _seed, "Decides all deals. Chosen at random if left out, and kept in the journal.", "TEXT"),
+    Option(
+        "mirror",
+        _yes_or_no,
+        "Play every deal twice with the seats exchanged: only for bots that you trust not to remember.  [false]",
+        "true|false",
+    ),
+    Option(
+        "seed",
+        _seed,
+        "For repeatable experiments: decides all deals, and is public. Without it they come from a secret.",
+        "TEXT",
+    ),
     Option("max-faults", _number(0), "Faults in a row after which a bot is withdrawn; 0 is never.  [5]", "N"),
+    Option("max-voids", _number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"),
     Option("concurrency", _number(1), "How many matches are played at once.  [number of cores]", "N"),
     Option("event", _text, "The name of the tournament."),
     Option("site", _text, "Where it is played."),
@@ -242,6 +253,7 @@ OWN: Final = (
 )
 # Of the server; in a file they stand under [server].
 SERVER: Final = (
+    Option("public-seed", _yes_or_no, "Allow --seed, though whoever knows it knows all deals.  [false]", flag=True),
     Option("listen", _address, "Where to listen, such as 0.0.0.0:4000; port 0 is any that is free.", "HOST:PORT"),
     Option("open", _yes_or_no, "Let in anyone under a name that is free.  [false]", flag=True),
     Option("forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", flag=True),

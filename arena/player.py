@@ -21,7 +21,11 @@ _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without 
 
 
 class StartFailure(Exception):
-    """The bot did not come to the table, and why."""
+    """The bot did not come to the table, and why. `time_was_up` is the moment, in trio's time, if it was too slow."""
+
+    def __init__(self, reason: str, time_was_up: float | None = None):
+        super().__init__(reason)
+        self.time_was_up = time_was_up
 
 
 class LeftBetweenRounds(Exception):
@@ -140,8 +144,10 @@ class LocalPlayer(Player):
 
     async def _start(self) -> None:
         self._leave, self._gone = trio.Event(), trio.Event()
+        allowed = self.spec.limits.start_ms
+        deadline = trio.current_time() + (math.inf if allowed is None else allowed / 1000)
         try:
-            with trio.fail_after(math.inf if (allowed := self.spec.limits.start_ms) is None else allowed / 1000):
+            with trio.fail_at(deadline):
                 self.process = await self._nursery.start(self._live)
                 self.link = Link(self.process.stream)
                 await self._greet(self.link)
@@ -149,7 +155,7 @@ class LocalPlayer(Player):
             raise StartFailure(str(error)) from None
         except trio.TooSlowError:
             silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
-            raise await self._failed(f"{silence}; allowed were {self.spec.limits.start_ms} ms") from None
+            raise await self._failed(f"{silence}; allowed were {allowed} ms", deadline) from None
         except RemoteProtocolError as error:
             await self.tell(Error(error.code, str(error), fatal=True))
             raise await self._failed(f"{error} ({error.code})") from None
@@ -170,7 +176,7 @@ class LocalPlayer(Player):
         self.wants_legal = hello.legal
         await link.welcome(Welcome(self.spec.name))
 
-    async def _failed(self, reason: str) -> StartFailure:
+    async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
         if self.process:
             self._leave.set()
             await self._gone.wait()
@@ -179,4 +185,4 @@ class LocalPlayer(Player):
             self.process = self.link = self._match = None
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
-        return StartFailure(reason)
+        return StartFailure(reason, time_was_up)

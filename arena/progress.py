@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -35,7 +36,19 @@ def score_text(winner: int | None, nobody: bool = False) -> str:
 
 def ending_text(line: RoundLine) -> str:
     reason = _REASONS.get(line.result.ending, line.result.ending)
+    if line.fault and line.result.winner is None:
+        return "neither bot started"
     return f"{line.bots[line.fault.seat]} {reason}" if line.fault else reason
+
+
+def details(line: RoundLine) -> list[str]:
+    """What happened, for each bot at fault."""
+    fault = line.fault
+    if fault is None:
+        return []
+    if fault.other_detail is None:
+        return [fault.detail]
+    return [f"{line.bots[fault.seat]}: {fault.detail}", f"{line.bots[1 - fault.seat]}: {fault.other_detail}"]
 
 
 class Quiet:
@@ -72,8 +85,11 @@ class PlainLines(Quiet):
             return  # said once, when the bot was withdrawn
         score = score_text(line.result.winner, nobody=line.fault is not None)
         self._say(f"Finished round {number} ({line.bots[0]} vs {line.bots[1]}): {score} {{{ending_text(line)}}}")
+        *others, last = details(line) or [""]
+        for detail in others:
+            self._say(f"  {detail}")
         if line.fault:
-            self._say(f"  {line.fault.detail}" + (f"; see {line.fault.bundle}" if line.fault.bundle else ""))
+            self._say(f"  {last}" + (f"; see {line.fault.bundle}" if line.fault.bundle else ""))
 
     def void(self, line: VoidLine) -> None:
         self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {line.reason}")
@@ -101,9 +117,7 @@ class JsonEvents(Quiet):
 
     def finished(self, line: RoundLine) -> None:
         result = {"winner": line.result.winner, "ending": line.result.ending, "points": line.result.points}
-        fault = (
-            {"seat": line.fault.seat, "detail": line.fault.detail, "bundle": line.fault.bundle} if line.fault else None
-        )
+        fault = msgspec.to_builtins(line.fault) if line.fault else None
         self._event("finished", id=line.id, match=line.match, round=line.round, bots=line.bots, **result, fault=fault)
 
     def void(self, line: VoidLine) -> None:
@@ -154,7 +168,8 @@ class LiveLine(Quiet):
         leaders = "  ".join(f"{name} {self._points[name] / self._rounds[name]:.2f}" for name in best)
         self._progress.update(self._task, advance=1, rate=f"{rate:.1f}/s", leaders=leaders)
         if line.fault and not is_forfeit(line):
-            self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {line.fault.detail}")
+            for detail in details(line):
+                self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {detail}")
 
     def void(self, line: VoidLine) -> None:
         self._tell(f"void: round {line.id} will be played again: {line.reason}")

@@ -7,9 +7,9 @@ far above the others; how far clusters lie apart is therefore estimated with a f
 them are marked: their rating is a bound. Bots between which there is no chain of rounds at all are in different groups,
 and nothing can be said between groups.
 
-The two rounds of a mirrored pair share their deal, so they are not independent: the unit of all statistics is the pair,
-or the single round where there is no mirror. Intervals come from the spread of whole units around what the ratings
-predict (the "sandwich" estimate), so whatever happens inside a unit, they hold.
+The two rounds of a pair share who is asked to begin, and their deal if they are mirrored, so they are not independent:
+the unit of all statistics is the pair, or the single round where there are no pairs. Intervals come from the spread of
+whole units around what the ratings predict (the "sandwich" estimate), so whatever happens inside a unit, they hold.
 """
 
 import math
@@ -38,7 +38,7 @@ class Matchup:
 
     a: int
     b: int
-    pairs: Sequence[int] = (0, 0, 0, 0, 0)  # mirrored pairs in which a scored 0, ½, 1, 1½, 2
+    pairs: Sequence[int] = (0, 0, 0, 0, 0)  # pairs of rounds in which a scored 0, ½, 1, 1½, 2
     singles: Sequence[int] = (0, 0, 0)  # single rounds in which a scored 0, ½, 1
 
     @property

@@ -12,7 +12,6 @@ from msgspec import Struct
 from arena.journal import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
 from arena.plain_text import printable
 from arena.round_list import RoundName, lines_of
-from arena.schedule import RoundId, salt_for
 from engine.cards import SEATS, Seat
 from engine.errors import EngineError
 from engine.record import verify
@@ -30,7 +29,6 @@ class _Plan(Struct, frozen=True):
     """What of the configuration in a journal a bot is told about."""
 
     rounds: int | None = None
-    seed: str = ""
 
 
 @attrs.define
@@ -98,7 +96,7 @@ class Meetings:
         for match in self._matches.values():
             if name in match.bots and any(self._address(entry) in wanted for entry in match.entries):
                 lines = dict(self._sound_rounds(match))
-                rounds = tuple(_recorded(address, lines, match.plan.seed) for address in lines if address in wanted)
+                rounds = tuple(_recorded(address, lines) for address in lines if address in wanted)
                 if rounds:
                     planned = match.plan.rounds or len(lines)
                     recorded = RecordedMatch(match.id, match.bots, rounds[0].line.rules, planned, rounds)
@@ -124,19 +122,20 @@ def _plan(opening: TournamentLine) -> _Plan:
         return _Plan()
 
 
-def _recorded(address: str, lines: Mapping[str, RoundLine], seed: str) -> RecordedRound:
+def _recorded(address: str, lines: Mapping[str, RoundLine]) -> RecordedRound:
     line = lines[address]
     earlier = [each.result.points for each in lines.values() if each.round < line.round]
-    twins = [each for each in lines.values() if each.pair == line.pair]
+    twins = [each for each in lines.values() if each.seed == line.seed]  # a mirrored round has the seed of the other
     is_last = all(twin.round <= line.round for twin in twins)
     return RecordedRound(
         address=address,
         line=line,
         points=(sum(a for a, _ in earlier), sum(b for _, b in earlier)),
-        deal=_revealed(line, seed),
-        revealed=tuple(_revealed(twin, seed) for twin in twins) if is_last else (),
+        deal=_revealed(line),
+        revealed=tuple(map(_revealed, twins)) if is_last else (),
     )
 
 
-def _revealed(line: RoundLine, seed: str) -> RevealedDeal:
-    return RevealedDeal(line.round, line.deck, line.tactics, salt_for(RoundId(line.id), seed))
+def _revealed(line: RoundLine) -> RevealedDeal:
+    """Journals of before 0.2 have no salts; then any will do, because the hash is made from it as well."""
+    return RevealedDeal(line.round, line.deck, line.tactics, line.salt or line.seed)

@@ -42,6 +42,7 @@ class Fault:
     ending: Ending
     detail: str
     code: str | None = None  # of the protocol error, if it was one
+    other_detail: str | None = None  # what happened to the other bot, where neither started
 
 
 class Move(NamedTuple):  # as the journal writes it
@@ -100,9 +101,9 @@ class Referee:
         self.fault = Fault(seat, ending, detail, code)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
-    def nobody_started(self, detail: str) -> None:
-        """Neither bot is there: nobody wins and nobody scores."""
-        self.fault = Fault(SEATS[0], Ending.FAILED_TO_START, detail)
+    def nobody_started(self, detail: str, other_detail: str) -> None:
+        """Neither bot is there, for these reasons by seat: nobody wins and nobody scores."""
+        self.fault = Fault(SEATS[0], Ending.FAILED_TO_START, detail, other_detail=other_detail)
         self.outcome = Outcome.of(None, Ending.FAILED_TO_START, self.game.owners)
 
     def _apply(self, action: Action, ms: int | None) -> None:

@@ -59,7 +59,7 @@ class Checkpoint:
 
 @attrs.define
 class Beginning:
-    """How the bots that began did, mirrored pairs of rounds being one unit."""
+    """How the bots that began did, pairs of rounds being one unit."""
 
     pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # by half points of those that began
     singles: list[int] = attrs.field(factory=lambda: [0] * 3)

@@ -141,7 +141,7 @@ def _standings_section(report: Report) -> Section:
         if groups:
             cells.insert(1, row.group)
         body.append(cells)
-    words = "Elo by maximum likelihood over all rounds. The bars are 95 % intervals, with mirrored pairs as the unit."
+    words = "Elo by maximum likelihood over all rounds. The bars are 95 % intervals, with pairs of rounds as the unit."
     return "standings", "Standings", joined(table(head, body, "standings sortable"), tag("p", words, class_="note"))
 
 

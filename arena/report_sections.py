@@ -178,7 +178,7 @@ def first_player_section(report: Report) -> Section | None:
         rows.append([bot(name), drawn, *(NOTHING if each is None else f"{each:.1f}%" for each in (first, second))])
     sentence = tag("p", "The bot that begins scores ", tag("b", words), f" over {rounds:,} rounds: {verdict}.")
     note = tag(
-        "p", "95 % interval, mirrored pairs being one unit; rounds that ended by a fault are left out.", class_="note"
+        "p", "95 % interval, pairs of rounds being one unit; rounds that ended by a fault are left out.", class_="note"
     )
     return (
         "beginning",

@@ -19,8 +19,10 @@ _SETTINGS: Final = {
     "cycles": "Matches of each pair",
     "rounds": "Rounds of each match",
     "mirror": "Every deal twice, seats exchanged",
-    "seed": "Seed",
+    "seed": "Public seed",
+    "seed_hash": "Hash of the secret seed",
     "max_faults": "Faults in a row until withdrawn",
+    "max_voids": "Voids granted to each bot",
 }
 _MOST_TOURNAMENTS: Final = 20
 

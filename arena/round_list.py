@@ -12,7 +12,19 @@ import attrs
 from msgspec import Struct
 from tabulate import tabulate
 
-from arena.journal import VERSION, Entry, JournalError, RoundLine, TournamentLine, VoidLine, encoded, read, read_round
+from arena.journal import (
+    VERSION,
+    Entry,
+    JournalError,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+    read,
+    read_round,
+)
 from arena.plain_text import cropped, printable
 from arena.positions import Replay
 from arena.replays import replay_of
@@ -119,7 +131,7 @@ def lines_of(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | s
     all that reads journals, a tournament that comes twice counts once."""
     seen: set[bytes] = set()
     again = False
-    for entry in read(path, kind | TournamentLine | VoidLine):
+    for entry in read(path, kind | TournamentLine | VoidLine | ResumeLine | RevealLine):
         match entry.line:
             case TournamentLine() as opening:
                 again = encoded(opening) in seen

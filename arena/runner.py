@@ -4,7 +4,7 @@ Theory of operation. The schedule is fixed beforehand. What the journal already 
 of matches under way, faults in a row, finished ids), and only what is missing is played. The `Matchmaker` says which
 match can begin; its task takes the players from the `Seats`, plays the missing rounds in order and sends every round to
 the writer; the writer appends to the journal, waits for the disk, and only then does the round count and is anybody
-told of it. So whatever happens, what was told is saved, and what was not saved is played again with the same deal.
+told of it. So whatever happens, what was told is saved, and what was not saved is played again.
 
 Owners: the outer nursery owns the writer, which finishes whatever was sent to it, also when play is cancelled. The
 inner scope owns the matches and the processes of bots; connections belong to the door (door.py). Failures of bots are
@@ -23,12 +23,15 @@ import trio
 from arena.bots import Restart
 from arena.bundle import write_bundle
 from arena.config import Config
+from arena.deals import Dealt
 from arena.gallery import Gallery
 from arena.journal import (
     WITHDRAWN,
     Journal,
     JournalError,
     JournalLine,
+    ResumeLine,
+    RevealLine,
     RoundLine,
     TournamentLine,
     VoidLine,
@@ -36,15 +39,17 @@ from arena.journal import (
     round_line,
 )
 from arena.ledger import Ledger, planned_matches
-from arena.match import Match, PlayedRound, Players, utc_now
+from arena.match import Match, PlayedRound, utc_now
 from arena.matchmaker import Matchmaker
 from arena.player import Player
 from arena.referee import Referee
-from arena.schedule import PlannedMatch, PlannedRound, deal_for
+from arena.round_play import Players, Void
+from arena.schedule import PlannedMatch, PlannedRound
 from arena.seats import Nobody, Outside, Seats, StderrKeeper
 from arena.signals import first_of
 from arena.watch import Watch
 from engine.cards import SEATS, Seat
+from engine.deal import Deal
 from engine.scoring import Ending, next_first
 
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
@@ -176,8 +181,8 @@ class Tournament:
                 self._listener.finished(line)
             case VoidLine():
                 self._listener.void(line)
-            case TournamentLine():
-                raise AssertionError("a tournament begins once")
+            case TournamentLine() | ResumeLine() | RevealLine():
+                raise AssertionError("a tournament begins and ends outside")
 
     async def _work(self, sender: trio.MemorySendChannel[_Told], processes: trio.Nursery) -> None:
         seats = Seats(self._config.bots, self._outside, processes, self._config.concurrency, self._stderr)
@@ -217,7 +222,14 @@ class Tournament:
         sender: trio.MemorySendChannel[_Told],
     ) -> None:
         match = Match(
-            planned, self._config.rules, self._config.seed, players, self._watch, self._keep_fault, self._gallery
+            planned,
+            self._config.rules,
+            players,
+            self._watch,
+            self._keep_fault,
+            self._may_excuse,
+            self._dealt_before(planned),
+            self._gallery,
         )
         self._bring_up_to_date(match)
         for each in planned.rounds:
@@ -248,6 +260,29 @@ class Tournament:
             self.warnings.append(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
             return None
 
+    def _may_excuse(self, name: str) -> bool:
+        return self._ledger.excused[name] < self._config.max_voids
+
+    def _deal(self, planned: PlannedRound) -> Dealt:
+        key, ledger = self._config.key, self._ledger
+        assert key is not None
+        return key.deal(
+            planned,
+            self._config.rules,
+            voids=ledger.voids[planned.id],
+            resumes=ledger.resumes,
+            mirrored_seed=ledger.dealt[planned.mirrors][0] if planned.mirrors else None,
+        )
+
+    def _dealt_before(self, match: PlannedMatch) -> dict[int, Dealt]:
+        """Deals of rounds that were played before a resume, and may be revealed only with their mirrored rounds."""
+        dealt, tactics = self._ledger.dealt, self._config.rules.tactics
+        before = [planned for planned in match.rounds if match.mirrored and planned.id in dealt]
+        return {
+            planned.number: Dealt(seed, salt, Deal.from_seed(seed, tactics))
+            for planned, (seed, salt) in zip(before, (dealt[planned.id] for planned in before), strict=True)
+        }
+
     def _bring_up_to_date(self, match: Match) -> None:
         """With what was played of it before."""
         match.points = self._ledger.points.get(match.planned.id, (0, 0))
@@ -264,6 +299,7 @@ class Tournament:
         sender: trio.MemorySendChannel[_Told],
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
+        reason = ""
         for _ in range(_MOST_VOIDS):
             if self._ledger.withdrawn & set(names):
                 played = self._forfeited(match, planned, first, names)
@@ -274,40 +310,41 @@ class Tournament:
                 return self._settled(match, played, players)
             for player in players:
                 await player.leave()
-            await sender.send(
-                VoidLine(
-                    id=planned.id,
-                    match=match.planned.id,
-                    round=planned.number,
-                    bots=names,
-                    reason=played.void,
-                    started=played.started,
-                )
+            reason = played.void.reason
+            line = VoidLine(
+                id=planned.id,
+                match=match.planned.id,
+                round=planned.number,
+                bots=names,
+                reason=reason,
+                started=played.started,
+                excused=played.void.excused,
             )
-        raise TournamentError(f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void}")
+            self._ledger.add_void(line)
+            await sender.send(line)
+        raise TournamentError(f"round {planned.id} was void {_MOST_VOIDS} times in a row: {reason}")
 
     async def _try(self, match: Match, planned: PlannedRound, first: Seat) -> PlayedRound:
+        dealt = self._deal(planned)
         try:
-            return await match.play_round(planned, first)
+            return await match.play_round(planned, first, dealt)
         except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
             cause = first_of(error)
             told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
-            reason = f"the arena failed: {told}"
-            seed, deal = deal_for(planned, self._config.seed, self._config.rules)
-            referee = Referee(self._config.rules, deal, first)
-            return PlayedRound(planned, first, seed, deal, referee, utc_now(), reason)
+            referee = Referee(self._config.rules, dealt.deal, first)
+            return PlayedRound(planned, first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))
 
     def _forfeited(self, match: Match, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
         """A round that a withdrawn bot does not play."""
-        seed, deal = deal_for(planned, self._config.seed, self._config.rules)
-        referee = Referee(self._config.rules, deal, first)
+        dealt = self._deal(planned)
+        referee = Referee(self._config.rules, dealt.deal, first)
         absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
         reason = f"{WITHDRAWN} {self._config.max_faults} faults in a row"
         if len(absent) == len(SEATS):
-            referee.nobody_started(reason)
+            referee.nobody_started(reason, reason)
         else:
             referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
-        played = PlayedRound(planned, first, seed, deal, referee, utc_now(), None)
+        played = PlayedRound(planned, first, dealt, referee, utc_now(), None)
         match.count(played)
         return played
 
@@ -318,8 +355,7 @@ class Tournament:
             match.planned.id,
             names,
             self._config.rules,
-            played.seed,
-            played.deal,
+            played.dealt,
             played.first,
             played.referee,
             played.started,

@@ -22,12 +22,12 @@ import trio
 from arena.address import address_of, open_listener
 from arena.bots import AnySpec, RemoteSpec
 from arena.clock import Limits
-from arena.config import Config, ConfigError, with_seed
+from arena.config import Config, ConfigError
 from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
-from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_rounds, read_past
+from arena.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
@@ -72,7 +72,7 @@ class Server:
         self._listener: Listener | None = None  # while a tournament runs
         past = read_past(journal, config.max_faults)
         self._cycles = past.tournaments  # that have begun
-        self._config = with_seed(config, past.opening.config.get("seed") if past.opening else None)
+        self._config = config
         self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
         self._left = self._left_over(past)  # to be gone on with
         self._tls = tls_context(server)
@@ -157,17 +157,23 @@ class Server:
         config = attrs.evolve(self._config, bots=self._roster())
         if self._server.forever:
             config = attrs.evolve(config, first_cycle=self._cycles, cycles=1)
-        begin(self._journal, config)
-        return config, ledger_of(config)
+        return begin(self._journal, config, self._cycles), ledger_of(config)
 
     def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
         """Raises JournalError if the journal is that of another tournament."""
         if past.opening is None:
             return None
-        config = self._resumed(past.opening)
+        config = go_on(self._journal, self._resumed(past.opening), past, self._cycles)
         total, finished = planned_rounds(config), len(past.ledger.finished)
         self._rounds[config.first_cycle] = finished, total
-        return (config, past.ledger) if finished < total else None
+        if finished < total:
+            return config, past.ledger
+        if not past.revealed:
+            self._end(config)
+        return None
+
+    def _end(self, config: Config) -> None:
+        end(self._journal, config, another_follows=self._server.forever)
 
     def _resumed(self, opening: TournamentLine) -> Config:
         """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
@@ -314,6 +320,8 @@ class Server:
                 self._rounds[config.first_cycle] = before + tournament.saved, total
                 self.warnings += tournament.warnings
                 self._tournament = self._listener = None
+            if before < total == before + tournament.saved:
+                self._end(config)
             listener.ended(self.finished, self.total)
 
     def _signalled(self) -> None:

@@ -44,6 +44,11 @@ def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, Se
     """Raises ConfigError."""
     found = read_file(path, options, least=0)
     server = _server(found)
+    if found.config.seed and not found.server.get("public-seed", False):
+        raise ConfigError(
+            f"{found.where('seed')}: a server does not take a seed, because whoever knows it knows all deals; leave it "
+            "out, and the deals come from a secret, or say --public-seed if all bots are yours"
+        )
     if server.open_door and not server.forever and "begin" not in found.server:
         raise ConfigError("with --open it is not known who will come: say when to begin, --begin key or --begin 20:30")
     if len(found.config.bots) < 2 and not server.open_door:

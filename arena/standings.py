@@ -1,7 +1,7 @@
 """Folds a journal into what its tables need, one round at a time. Pure, but for `fold`, which reads the files.
 
 Memory grows with the bots and with who met whom, and with what is under way (matches whose rounds are not all in,
-rounds whose mirror image has not come); never with the number of rounds.
+rounds whose other half of the pair has not come); never with the number of rounds.
 """
 
 from collections import Counter
@@ -13,7 +13,8 @@ import attrs
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.journal import WITHDRAWN, JournalError, TournamentLine, VoidLine, read
+from arena.deals import is_recorded
+from arena.journal import WITHDRAWN, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine, read
 from arena.meetings import Meeting, Versus
 from arena.plain_text import printable
 from arena.ratings import Matchup, Ratings, Scale, rate
@@ -73,6 +74,7 @@ class _Plan(Struct, frozen=True):
     rounds: int
     mirror: bool
     bots: list[Any]
+    pairs: bool = False  # journals of before 0.2 know only mirrored pairs
 
     @property
     def total(self) -> int:
@@ -81,11 +83,15 @@ class _Plan(Struct, frozen=True):
 
 @attrs.define
 class _Waiting:
-    """A round whose mirror image has not come. Left out rounds have no half points."""
+    """A round whose other half of the pair has not come. Left out rounds have no half points."""
 
     id: str
     meeting: Meeting
     half_points: int | None
+
+    def count_as_single(self) -> None:
+        if self.half_points is not None:
+            self.meeting.singles[self.half_points] += 1
 
 
 @attrs.define
@@ -105,6 +111,7 @@ class BotTotals:
     points_against: int
     matches: tuple[int, int, int]  # won, drawn, lost
     faults: Mapping[Ending, int]
+    voids: int  # because it was late while the host stood still
     mean_ms: float | None  # of thought for a move
     p99_ms: int | None
 
@@ -117,6 +124,7 @@ class Standings:
     def __init__(self, *, leave_out_faults: bool = False):
         """`leave_out_faults`: rounds that ended by a fault count for nothing but as that fault."""
         self.voids = 0
+        self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host stood still
         self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
         self.rounds = 0  # in the journal, counted or left out
         self._left_out = FAULTS if leave_out_faults else ()
@@ -128,6 +136,7 @@ class Standings:
         self._unfinished_matches = 0  # of tournaments that were followed by another one
         self._plan: _Plan | None = None
         self._planned: int | None = 0
+        self.public_seeds = 0  # tournaments whose deals could be known beforehand
 
     @property
     def unfinished_matches(self) -> int:
@@ -141,9 +150,9 @@ class Standings:
 
     def begin(self, line: TournamentLine) -> None:
         """Another tournament: ids begin anew."""
+        self.public_seeds += is_recorded(line.config) and "seed" in line.config
         for waiting in self._waiting.values():
-            if waiting.half_points is not None:
-                waiting.meeting.singles[waiting.half_points] += 1
+            waiting.count_as_single()
         self._waiting.clear()
         self._unfinished_matches += len(self._open_matches)
         self._open_matches.clear()
@@ -154,8 +163,10 @@ class Standings:
         if self._planned is not None:
             self._planned = self._planned + self._plan.total if self._plan else None
 
-    def add_void(self) -> None:
+    def add_void(self, line: VoidLine) -> None:
         self.voids += 1
+        if line.excused in (0, 1):
+            self.excused[line.bots[line.excused]] += 1
 
     def add(self, line: RoundSummary) -> None:
         """Raises JournalError, and counts nothing, for a round that cannot be."""
@@ -168,7 +179,7 @@ class Standings:
         if nobody_started or result.ending in self._left_out:
             half_points, points = None, (0, 0)
         self._count_unit(line, meeting, half_points)
-        self._count_match(line.match, meeting, points)
+        self._count_match(line, meeting, points)
         self.rounds += 1
         if half_points is not None:
             meeting.count(half_points, points)
@@ -199,7 +210,8 @@ class Standings:
 
     def _count_unit(self, line: RoundSummary, meeting: Meeting, half_points: int | None) -> None:
         pair = line.pair or line.id
-        single = not line.pair or (pair == line.id and self._plan is not None and not self._plan.mirror)
+        paired = self._plan is None or self._plan.mirror or self._plan.pairs
+        single = not line.pair or (pair == line.id and not paired)
         waiting = None if single else self._waiting.get(pair)
         if waiting is None and not single:
             self._waiting[pair] = _Waiting(line.id, meeting, half_points)
@@ -208,7 +220,7 @@ class Standings:
             if waiting.id == line.id:
                 raise JournalError(f"round {line.id} is there twice")
             if waiting.meeting is not meeting:
-                raise JournalError(f"round {line.id} is said to mirror {waiting.id}, which other bots played")
+                raise JournalError(f"round {line.id} is said to be paired with {waiting.id}, which other bots played")
             del self._waiting[pair]
             if half_points is not None and waiting.half_points is not None:
                 meeting.pairs[half_points + waiting.half_points] += 1
@@ -217,16 +229,18 @@ class Standings:
         if half_points is not None:
             meeting.singles[half_points] += 1
 
-    def _count_match(self, match: str, meeting: Meeting, points: tuple[int, int]) -> None:
-        under_way = self._open_matches.get(match)
+    def _count_match(self, line: RoundSummary, meeting: Meeting, points: tuple[int, int]) -> None:
+        under_way = self._open_matches.get(line.match)
         if under_way is None:
-            under_way = self._open_matches[match] = _OpenMatch(meeting)
+            under_way = self._open_matches[line.match] = _OpenMatch(meeting)
         under_way.rounds += 1
         under_way.lead += points[0] - points[1]
         if self._plan is not None and under_way.rounds == self._plan.rounds:
             lead = under_way.lead
             meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
-            del self._open_matches[match]
+            del self._open_matches[line.match]
+            if alone := self._waiting.pop(line.pair, None):  # the last of an odd number of rounds
+                alone.count_as_single()
 
     # What came of it. Always in the order of names: so the numbers do not depend on which round was finished first.
 
@@ -255,6 +269,7 @@ class Standings:
             points_against=sum(side.points_against for side in sides),
             matches=_sum3(side.matches for side in sides),
             faults=dict(self._faults[name]),
+            voids=self.excused[name],
             mean_ms=thinking.mean,
             p99_ms=thinking.percentile(99),
         )
@@ -321,7 +336,7 @@ def _fold(paths: Iterable[Path], standings: Standings, kind: type[RoundSummary],
     seen: set[bytes] = set()
     again = False
     for path in paths:
-        for entry in read(path, kind | TournamentLine | VoidLine):
+        for entry in read(path, kind | TournamentLine | VoidLine | ResumeLine | RevealLine):
             match entry.line:
                 case RoundSummary() if not again:
                     try:
@@ -339,7 +354,7 @@ def _fold(paths: Iterable[Path], standings: Standings, kind: type[RoundSummary],
                         standings.begin(entry.line)
                         watch(standings, entry.line, path, entry.number)
                 case VoidLine() if not again:
-                    standings.add_void()
+                    standings.add_void(entry.line)
                     watch(standings, entry.line, path, entry.number)
                 case None:
                     yield f"{path}:{entry.number}: {entry.problem}"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tabulate import tabulate
 
-from arena.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, Column, Row, ranked
+from arena.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
 from arena.meetings import Versus
 from arena.ratings import Ratings
 from arena.standings import Standings
@@ -59,7 +59,9 @@ def _for_people(
     standings: Standings, rows: Sequence[Row], columns: Sequence[Column] | None, cross: bool, markdown: bool
 ) -> str:
     if columns is None:
-        columns = (*DEFAULT_COLUMNS, GROUP) if rows and rows[-1].group > 1 else DEFAULT_COLUMNS
+        columns = DEFAULT_COLUMNS
+        columns += (VOIDS,) if standings.excused else ()
+        columns += (GROUP,) if rows and rows[-1].group > 1 else ()
     parts = [_standings_table(rows, columns, markdown)]
     if remarks := notes(standings, rows, columns):
         parts.append("\n\n".join(map(_escaped, remarks)) if markdown else "\n".join(remarks))
@@ -87,6 +89,11 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
         found.append(f"Rounds forfeited by bots that were withdrawn: {names}. `--no-faults` leaves such rounds out.")
     if voids := standings.voids:
         found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
+    if standings.public_seeds:
+        found.append("The deals came from a public seed: whoever knew it could know them beforehand.")
+    if excused := standings.excused:
+        names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))
+        found.append(f"Rounds void because a bot was late while the host stood still: {names}.")
     return found
 
 

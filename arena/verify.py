@@ -7,8 +7,20 @@ from typing import Any
 import attrs
 
 from arena.config import ConfigError, recorded_rules_and_schedule
-from arena.journal import VERSION, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record, read
-from arena.schedule import PlannedRound, deal_for
+from arena.deal_audit import DealAudit
+from arena.journal import (
+    VERSION,
+    JournalLine,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+    game_record,
+    read,
+)
+from arena.schedule import PlannedRound
 from engine.errors import EngineError
 from engine.record import steps, verify
 from engine.ruleset import RuleSet
@@ -40,9 +52,9 @@ class Report:
 class _Plan:
     """What the opening line of a tournament says about its rounds."""
 
-    seed: str
     rules: RuleSet
     rounds: dict[str, tuple[PlannedRound, tuple[str, str]]]
+    deals: DealAudit
 
 
 def verify_journals(paths: list[Path]) -> Report:
@@ -76,11 +88,18 @@ def _verify_file(path: Path, report: Report) -> None:
                 except (ConfigError, EngineError) as error:
                     plan = None
                     report.problems.append(Problem(path, entry.number, f"the configuration is damaged: {error}"))
-            case VoidLine():
+            case VoidLine() as void:
                 report.voids += 1
+                if plan is not None:
+                    plan.deals.add_void(void.id)
+            case ResumeLine() if plan is not None and not again:
+                plan.deals.add_resume()
+            case RevealLine(secret=secret) if plan is not None and not again:
+                found = plan.deals.reveal(entry.number, secret)
+                report.problems += [Problem(path, number, text) for number, text in found]
             case RoundLine() as line if not again:
                 report.rounds += 1
-                for text in _problems_of(line, plan, seen):
+                for text in _problems_of(entry.number, line, plan, seen):
                     report.problems.append(Problem(path, entry.number, f"round {line.id}: {text}"))
                 seen.add(line.id)
                 for name, points in zip(line.bots, line.result.points, strict=True):
@@ -91,26 +110,29 @@ def _verify_file(path: Path, report: Report) -> None:
 
 def _report_missing(path: Path, plan: "_Plan | None", seen: set[str], report: Report) -> None:
     """A tournament that is not at its end is no mistake, but worth a word."""
-    missing = len(plan.rounds.keys() - seen) if plan else 0
-    if missing:
-        report.remarks.append(f"{path}: {missing} of {len(plan.rounds) if plan else 0} rounds are not played yet")
+    if plan is None:
+        return
+    if missing := len(plan.rounds.keys() - seen):
+        report.remarks.append(f"{path}: {missing} of {len(plan.rounds)} rounds are not played yet")
+    if remark := plan.deals.remark():
+        report.remarks.append(f"{path}: {remark}")
 
 
 def _plan(config: dict[str, Any]) -> _Plan:
-    seed, rules, matches, names = recorded_rules_and_schedule(config)
+    rules, matches, names = recorded_rules_and_schedule(config)
     rounds = {
         planned.id: (planned, (names[match.bots[0]], names[match.bots[1]]))
         for match in matches
         for planned in match.rounds
     }
-    return _Plan(seed, rules, {str(key): value for key, value in rounds.items()})
+    return _Plan(rules, {str(key): value for key, value in rounds.items()}, DealAudit(config, rules))
 
 
-def _problems_of(line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterator[str]:
+def _problems_of(number: int, line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterator[str]:
     if line.id in seen:
         yield "it is in the journal twice"
     if plan is not None:
-        yield from _differences_from_plan(line, plan)
+        yield from _differences_from_plan(number, line, plan)
     yield from _inconsistencies(line)
     try:
         record = game_record(line)
@@ -143,7 +165,7 @@ def _times_out_of_place(line: RoundLine) -> Iterator[str]:
             return
 
 
-def _differences_from_plan(line: RoundLine, plan: _Plan) -> Iterator[str]:
+def _differences_from_plan(number: int, line: RoundLine, plan: _Plan) -> Iterator[str]:
     found = plan.rounds.get(line.id)
     if found is None:
         yield "it is not in the schedule of this tournament"
@@ -163,10 +185,4 @@ def _differences_from_plan(line: RoundLine, plan: _Plan) -> Iterator[str]:
     if line.rules != plan.rules.name:
         yield f"it was played by {line.rules}, but the tournament by {plan.rules.name}"
         return
-    seed, deal = deal_for(planned, plan.seed, plan.rules)
-    try:
-        recorded = game_record(line).deal
-    except (EngineError, ValueError):
-        return  # said elsewhere
-    if line.seed != seed or recorded != deal:
-        yield "its deal is not the one that follows from the tournament's seed"
+    yield from plan.deals.check(number, line, planned)

@@ -1,8 +1,11 @@
-"""Deadlines, and how late the arena itself is: a bot is not blamed for what the host did.
+"""Deadlines, and when the arena itself stood still: a bot is not blamed for what the host did.
 
-One task looks at the clock every few milliseconds. It ends the rounds whose deadline has passed, and when it is woken
-late it knows that everybody else was, too. Rounds only set a number for each question; moving a trio deadline for each
-would cost a tenth of the time that the arena needs for a decision.
+One task looks at the clock every few milliseconds, a beat. It ends the rounds whose deadline has passed, and when it is
+woken late it knows that everybody else was, too. Rounds only set a number for each question; moving a trio deadline for
+each would cost a tenth of the time that the arena needs for a decision.
+
+Only a stall over the very moment of a deadline matters: then nobody looked whether the answer was there in time. Any
+other delay leaves the bot its time, so it excuses nothing.
 """
 
 import contextlib
@@ -15,8 +18,8 @@ import attrs
 import trio
 
 _BEAT: Final = 0.005  # seconds between two looks at the clock; a deadline is noticed that much late at most
-_NOTABLE: Final = 0.002  # seconds; a delay below this is ordinary
-_KEPT: Final = 2000  # notable delays; at one a beat that is the last ten seconds
+_NOTABLE: Final = 0.002  # seconds; a beat that is late by less than this is ordinary
+_KEPT: Final = 2000  # stalls; at one a beat that is the last fifteen seconds
 
 
 @attrs.define(eq=False)
@@ -27,18 +30,27 @@ class Deadline:
     at: float = math.inf  # in trio's time
 
 
+@attrs.frozen
+class Stall:
+    """The arena gave no sign of life between these moments, in trio's time."""
+
+    since: float
+    until: float
+
+
 class Watch:
     def __init__(self) -> None:
         self._deadlines: set[Deadline] = set()
-        self._delays: deque[tuple[float, float]] = deque(maxlen=_KEPT)
+        self._last_beat: float | None = None
+        self._stalls: deque[Stall] = deque(maxlen=_KEPT)
 
     async def run(self) -> None:
+        self._last_beat = trio.current_time()
         while True:
-            before = trio.current_time()
             await trio.sleep(_BEAT)
-            now = trio.current_time()
-            if now - before - _BEAT > _NOTABLE:
-                self._delays.append((now, now - before - _BEAT))
+            if stall := self._overdue_beat():
+                self._stalls.append(stall)
+            self._last_beat = now = trio.current_time()
             for deadline in self._deadlines:
                 if deadline.at <= now:
                     deadline.scope.cancel()
@@ -53,6 +65,15 @@ class Watch:
             finally:
                 self._deadlines.remove(deadline)
 
-    def worst_delay_since(self, moment: float) -> float:
-        """Seconds; `moment` is in trio's time."""
-        return max((delay for when, delay in self._delays if when >= moment), default=0.0)
+    def stall_at(self, moment: float) -> Stall | None:
+        """The stall that lay over this moment, in trio's time, if there was one. After a stall any task may run before
+        the beat that was due, so a beat that is overdue right now counts as well."""
+        overdue = self._overdue_beat()
+        stalls = [*self._stalls, overdue] if overdue else self._stalls
+        return next((stall for stall in reversed(stalls) if stall.since <= moment <= stall.until), None)
+
+    def _overdue_beat(self) -> Stall | None:
+        now = trio.current_time()
+        if self._last_beat is None or now - self._last_beat <= _BEAT + _NOTABLE:
+            return None
+        return Stall(self._last_beat, now)

@@ -21,7 +21,7 @@ class DealCheck:
 
     def __init__(self) -> None:
         self._match: str | None = None
-        self._promised: dict[int, str] = {}  # by round of the match, until the deal is revealed
+        self._promised: dict[tuple[int, int], str] = {}  # by round of the match and attempt, until it is revealed
         self.kept = 0
         self.broken = 0
 
@@ -32,7 +32,7 @@ class DealCheck:
                 self._match = message.match
                 self._promised.clear()
             case RoundStart():
-                before = self._promised.setdefault(message.round, message.deal_hash)
+                before = self._promised.setdefault((message.round, message.attempt), message.deal_hash)
                 if before != message.deal_hash:
                     self.broken += 1
                     return f"the hash of round {message.round} is NOT the one that was told first"
@@ -45,7 +45,7 @@ class DealCheck:
         return None
 
     def _keeps(self, deal: RevealedDeal) -> bool:
-        promised = self._promised.pop(deal.round, None)
+        promised = self._promised.pop((deal.round, deal.attempt), None)
         kept = promised is None or promised == hash_of(deal)
         self.kept += kept and promised is not None
         self.broken += not kept

@@ -73,13 +73,14 @@ class MatchStart(_Message, frozen=True, tag="match_start"):
     clock: MatchClock
 
 
-class RoundStart(_Message, frozen=True, tag="round_start"):
+class RoundStart(_Message, frozen=True, tag="round_start", omit_defaults=True):
     round: Count
     seat: Seat
     first: Side
     hand: tuple[str, ...]
     points: Points
     deal_hash: str
+    attempt: Count = 1  # more if the round was played before, or may have been, and is dealt anew
 
 
 class StoneState(Struct, frozen=True, gc=False):
@@ -136,11 +137,12 @@ class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=
     clock: Clock
 
 
-class RevealedDeal(Struct, frozen=True):
+class RevealedDeal(Struct, frozen=True, omit_defaults=True):
     round: Count
     deck: tuple[str, ...]
     tactics: tuple[str, ...]
     salt: str
+    attempt: Count = 1
 
 
 class RoundEnd(_Message, frozen=True, tag="round_end"):

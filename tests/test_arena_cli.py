@@ -168,7 +168,7 @@ def test_doubled_and_unfinished_journals_are_told(journal: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines, *lines]))
     doubled = arena("verify", str(journal))
-    assert "cup.jsonl:14: this tournament comes twice; only one counts" in doubled.output
+    assert "cup.jsonl:15: this tournament comes twice; only one counts" in doubled.output
     assert "12 rounds of 1 tournament" in doubled.output
     journal.write_bytes(b"".join(lines[:5]))
     unfinished = arena("verify", str(journal))
@@ -183,10 +183,10 @@ def test_an_exchanged_deck_and_a_doubled_round_are_found_out(journal: Path) -> N
     line["deck"][-1], line["deck"][-2] = line["deck"][-2], line["deck"][-1]
     journal.write_bytes(b"".join([opening, json.dumps(line).encode() + b"\n", *rest, rest[0], b"{}\n", b'{"torn']))
     output = arena("verify", str(journal)).output
-    assert "its deal is not the one that follows from the tournament's seed" in output
+    assert "its deal is not the one that follows from its own seed" in output
     assert "it is in the journal twice" in output
-    assert "cup.jsonl:15: this is no line of a journal" in output
-    assert "cup.jsonl:16: the line is torn" in output
+    assert "cup.jsonl:16: this is no line of a journal" in output
+    assert "cup.jsonl:17: the line is torn" in output
 
 
 def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
@@ -202,7 +202,10 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
     [
         (["run"], "a tournament needs two bots or more, found 0"),
         (["run", "none.toml"], "none.toml: No such file or directory"),
-        (["run", "greedy", "random", "--rounds", "3"], "mirrored rounds come in pairs: expected an even"),
+        (
+            ["run", "greedy", "random", "--rounds", "3", "--mirror", "true"],
+            "mirrored rounds come in pairs: expected an even",
+        ),
         (["play", "greedy", "greedy"], "two bots are named 'greedy'"),
         (["play", "gredy", "random"], "'gredy': there is no program 'gredy'; did you mean greedy?"),
         (["table", "none.jsonl"], "File 'none.jsonl' does not exist"),

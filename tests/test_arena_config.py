@@ -6,8 +6,9 @@ import pytest
 
 from arena.bots import BotSpec, Restart
 from arena.clock import ClockError, Limits, RoundClock, parse_tc
-from arena.config import Config, ConfigError, differences, from_command_line, from_file, with_seed
+from arena.config import Config, ConfigError, differences, from_command_line, from_file
 from arena.schedule import Format
+from arena.server_config import read_server_file
 from engine.cards import SEATS
 from engine.ruleset import PRESETS
 from protocol.messages import Clock
@@ -94,7 +95,7 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
     [
         ("rounds = 20", 'rounds = "ten"', "cup.toml:5: rounds = 'ten', but expected a whole number, 1 or more"),
         ("rounds = 20", "rounds = 0", "cup.toml:5: rounds = 0, but expected a whole number, 1 or more"),
-        ("rounds = 20", "rounds = 5", "cup.toml:5: rounds = 5, but mirrored rounds come in pairs: expected an even"),
+        ("rounds = 20", "mirror = true\nrounds = 5", "cup.toml:6: rounds = 5, but mirrored rounds come in pairs"),
         ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
         ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),
         ('format = "gauntlet"', 'format = "swiss"', "toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
@@ -157,19 +158,11 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
         from_file(tmp_path / "none.toml", {})
 
 
-def test_without_a_seed_one_is_chosen_and_the_journals_is_kept() -> None:
-    config = from_command_line(["greedy", "random"], [], {})
-    assert with_seed(config, "old").seed == "old"
-    assert len(with_seed(config, None).seed) == 32
-    assert with_seed(config, None).seed != with_seed(config, None).seed
-
-
 def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     one = from_command_line(["greedy", "random"], [], {"seed": "1", "st": "2"}).recorded()
     two = from_command_line(["greedy", "random"], [], {"seed": "2", "st": "3"}).recorded()
     assert differences(one, one) == []
-    assert differences(one, two)[0] == "seed: the journal has '1', now it is '2'"
-    assert differences(one, two)[1].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
+    assert differences(one, two)[0].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
     three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
     assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
 
@@ -212,3 +205,26 @@ def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
 def test_without_limits_time_is_endless() -> None:
     limits = Limits(move_ms=None)
     assert RoundClock((limits, limits)).budget_ms(SEATS[0]) == float("inf")
+
+
+def test_all_programs_that_are_missing_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as told:
+        from_command_line(["./one", "greedy"], ["cmd=./two name=second"], {})
+    assert str(told.value).splitlines() == [
+        "'./one': there is no program './one'",
+        "--bot 'cmd=./two name=second': there is no program './two'",
+    ]
+    with pytest.raises(ConfigError) as told:
+        file(tmp_path, '[[bot]]\ncmd = "./one"\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "./two"\n')
+    assert [line.partition(": ")[0].rpartition("/")[2] for line in str(told.value).splitlines()] == [
+        "cup.toml:1",
+        "cup.toml:5",
+    ]
+
+
+def test_a_server_refuses_a_seed_unless_one_insists(tmp_path: Path) -> None:
+    path = tmp_path / "cup.toml"
+    path.write_text('seed = 7\n[server]\nlisten = "127.0.0.1:0"\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n')
+    with pytest.raises(ConfigError, match=r"cup\.toml:1: a server does not take a seed, .* or say --public-seed"):
+        read_server_file(path, {})
+    assert read_server_file(path, {"public-seed": "true"})[0].seed == "7"

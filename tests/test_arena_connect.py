@@ -72,7 +72,7 @@ def running(*words: str, cwd: Path, env: dict[str, str] | None = None) -> Iterat
 
 @contextlib.contextmanager
 def serving(folder: Path, text: str, *options: str, port: int = 0) -> Iterator[tuple[Running, str]]:
-    (folder / "cup.toml").write_text("rounds = 2\nseed = 7\n" + text)
+    (folder / "cup.toml").write_text("rounds = 2\n" + text)
     with running("serve", "cup.toml", "--listen", f"127.0.0.1:{port}", *options, cwd=folder) as server:
         yield server, server.line_with("Listening at").split()[-1]
 
@@ -151,7 +151,7 @@ def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
     ):
         first = server.end()[1]
     for changed, status in (("", 0), ("event = 'another'\n", 1)):
-        (tmp_path / "cup.toml").write_text("rounds = 2\nseed = 7\n" + changed + text)
+        (tmp_path / "cup.toml").write_text("rounds = 2\n" + changed + text)
         with running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as again:
             found, table, told = again.end()
         assert found == status

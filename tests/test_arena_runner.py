@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -17,21 +18,15 @@ from typing import Any
 import pytest
 import trio
 
-from arena.bots import BotSpec
 from arena.config import Config, from_command_line
 from arena.drive import drive
 from arena.journal import Journal, JournalError, JournalLine, RoundLine, VoidLine, read
 from arena.ledger import Ledger, planned_matches, resume
-from arena.match import Match
-from arena.player import LocalPlayer
-from arena.progress import Quiet
+from arena.progress import PlainLines, Quiet
 from arena.referee import Referee
 from arena.runner import Tournament
 from arena.standings import fold
 from arena.verify import verify_journals
-from arena.watch import Watch
-from engine.cards import SEATS
-from engine.scoring import Ending
 from protocol.fairness import deal_hash
 from tests.processes import TOKEN, bad_command, is_running
 
@@ -246,7 +241,11 @@ def test_a_mirrored_deal_is_revealed_only_when_both_rounds_are_over(tmp_path: Pa
     """What a bot hears, from its own log: a bot that could read the deck early would know the second round."""
     log = tmp_path / "heard.jsonl"
     bot = f"{sys.executable} {STEADY} x log={log}"
-    played(configured(f"listening={bot}", steady("b"), journal=tmp_path / "c.jsonl", rounds="6", concurrency="1"))
+    played(
+        configured(
+            f"listening={bot}", steady("b"), journal=tmp_path / "c.jsonl", rounds="6", concurrency="1", mirror="true"
+        )
+    )
     heard = [json.loads(line) for line in log.read_text().splitlines()]
     ends = [message for message in heard if message["type"] == "round_end"]
     hashes = {message["round"]: message["deal_hash"] for message in heard if message["type"] == "round_start"}
@@ -296,8 +295,13 @@ def test_a_place_for_stderr_that_cannot_be_written_is_a_warning(journal: Path) -
 
 
 def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
-    lines = played(configured("x=false", "y=false", journal=journal, max_faults="0"))
+    lines = played(configured("x=false", "y=sh -c 'exit 3'", journal=journal, max_faults="0"))
     assert [(line.result.winner, line.result.points) for line in lines] == [(None, (0, 0))] * 2
+    said: list[str] = []
+    PlainLines(said.append, 2).finished(lines[0])
+    assert said[0] == "Finished round 1 (x vs y): 0-0 {neither bot started}"
+    assert re.fullmatch(r"  x: the bot .* before it said hello; exit status 1.*", said[1])
+    assert re.fullmatch(r"  y: the bot .* before it said hello; exit status 3.*", said[2])
     assert verify_journals([journal]).problems == []
 
 
@@ -489,54 +493,6 @@ def test_a_round_that_is_void_again_and_again_stops_the_tournament(
     assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: ")
     voids = [entry for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
     assert len(voids) == 10  # everything that happened is written before the end
-
-
-class DelayedWatch(Watch):
-    """Of an arena that was late itself."""
-
-    def __init__(self, seconds: float):
-        super().__init__()
-        self._seconds = seconds
-
-    def worst_delay_since(self, _moment: float) -> float:
-        return self._seconds
-
-
-@pytest.mark.parametrize(("delay", "excused"), [(5.0, True), (0.0, False)])
-async def test_a_late_answer_within_the_arenas_own_delay_is_not_the_bots_fault(delay: float, excused: bool) -> None:
-    """The bot answers 0.2 seconds late."""
-    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    watch = DelayedWatch(delay)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots if isinstance(spec, BotSpec))
-        match = Match(planned_matches(config)[0], config.rules, "7", (one, two), watch, lambda *_: None)
-        results = []
-        for _ in range(4 if excused else 1):
-            results.append(await match.play_round(match.planned.rounds[0], SEATS[0]))
-            await one.leave()
-            await two.leave()
-        nursery.cancel_scope.cancel()
-    if not excused:
-        assert results[0].void is None
-    for result in results[:3] if excused else []:
-        assert result.void == "late was late by no more than the arena itself (5000 ms)"
-    # A bot that is late every time is late.
-    assert results[-1].referee.fault is not None
-    assert results[-1].referee.fault.ending is Ending.TIMEOUT
-
-
-async def test_the_watch_notices_when_the_arena_is_late() -> None:
-    watch = Watch()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch.run)
-        await trio.sleep(0.02)
-        before = trio.current_time()
-        time.sleep(0.3)
-        await trio.sleep(0.02)
-        assert watch.worst_delay_since(before) > 0.2
-        assert watch.worst_delay_since(trio.current_time()) == 0
-        nursery.cancel_scope.cancel()
 
 
 def test_the_ledger_forgets_finished_matches() -> None:

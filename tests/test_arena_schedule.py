@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.schedule import Format, PlannedMatch, deal_for, pairing_count, recoloured, salt_for, schedule
+from arena.schedule import Format, PlannedMatch, pairing_count, schedule
 from engine.cards import SEATS, other
-from engine.deal import Deal
-from engine.formations import side_strength
 from engine.ruleset import PRESETS
 
 BASE = PRESETS["base"]
@@ -51,9 +49,10 @@ def test_ids_are_unique_and_stable() -> None:
 def test_mirrored_rounds_come_in_pairs_half_a_match_apart(rounds: int) -> None:
     for match in planned(rounds=rounds, cycles=2):
         by_id = {each.id: each for each in match.rounds}
-        seconds = [each for each in match.rounds if each.recoloured]
-        assert sorted(each.pair for each in seconds) == sorted(each.id for each in match.rounds if not each.recoloured)
+        seconds = [each for each in match.rounds if each.mirrors]
+        assert sorted(each.pair for each in seconds) == sorted(each.id for each in match.rounds if not each.mirrors)
         for second in seconds:
+            assert second.mirrors == second.pair
             first = by_id[second.pair]
             assert first.first is not None
             assert second.first == other(first.first)  # exchanges the hands
@@ -77,33 +76,15 @@ def test_over_the_cycles_each_begins_as_often_as_the_other() -> None:
 def test_with_winner_begins_only_the_first_round_is_fixed() -> None:
     match = schedule(2, Format.ROUND_ROBIN, 1, 4, False, PRESETS["classic"])[0]
     assert [each.first for each in match.rounds] == [SEATS[1], None, None, None]
+    assert [each.pair for each in match.rounds] == [each.id for each in match.rounds]  # nobody is sure to begin once
 
 
-def test_the_second_round_of_a_pair_has_the_same_deal_in_other_colours() -> None:
-    for match in planned(cycles=3):
-        by_id = {each.id: each for each in match.rounds}
-        for second in match.rounds:
-            if second.recoloured:
-                seed, deal = deal_for(by_id[second.pair], "cup", BASE)
-                same_seed, other_deal = deal_for(second, "cup", BASE)
-                assert same_seed == seed
-                assert other_deal != deal
-                assert [card % 9 for card in other_deal.clan] == [card % 9 for card in deal.clan]
-                other_deal.check(tactics=False)
-
-
-@given(st.text(), st.lists(st.integers(0, 53), min_size=3, max_size=3, unique=True))
-def test_other_colours_leave_every_formation_as_strong(seed: str, places: list[int]) -> None:
-    deal = Deal.from_seed("any", tactics=False)
-    other_deal = recoloured(deal, seed)
-    before, after = ([cards[place] for place in places] for cards in (deal.clan, other_deal.clan))
-    assert side_strength(before, blind=False) == side_strength(after, blind=False)
-
-
-def test_deals_depend_on_the_seed_and_the_round_alone() -> None:
-    deals = {deal_for(each, seed, BASE)[1] for seed in ("a", "b") for match in planned() for each in match.rounds}
-    assert len(deals) == 2 * 36
-    assert len({salt_for(each.id, "a") for match in planned() for each in match.rounds}) == 36
+def test_two_rounds_in_which_each_begins_once_are_a_pair() -> None:
+    match = planned(rounds=5, mirrored=False)[0]
+    assert [each.pair.rpartition(".")[2] for each in match.rounds] == ["1", "1", "3", "3", "5"]
+    assert not any(each.mirrors for each in match.rounds)
+    for one, two in zip(match.rounds[0:4:2], match.rounds[1:4:2], strict=True):
+        assert one.first != two.first
 
 
 @pytest.mark.parametrize("form", Format)

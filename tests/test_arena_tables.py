@@ -8,6 +8,7 @@ import re
 import pytest
 
 from arena.columns import COLUMNS, columns_named
+from arena.journal import VoidLine
 from arena.standings import Standings
 from arena.tables import TableFormat, render
 from tests.test_arena_standings import line, opening, standings_of
@@ -170,7 +171,7 @@ def test_the_keys_of_json_stay_as_they_are() -> None:
     assert " ".join(column.key for column in COLUMNS) == (
         "rank group name elo elo_is_bound elo_margin los rounds wins losses score draw_rate matches points "
         "points_against average_points faults illegal_move malformed timeout crashed failed_to_start disconnected "
-        "mean_ms p99_ms"
+        "voids mean_ms p99_ms"
     )
 
 
@@ -187,7 +188,7 @@ def test_groups_that_never_met_are_ranked_apart_and_said_to_be_so() -> None:
         line("2.1", 0, (5, 2), bots=("cat", "dog")),
         line("2.2", 1, (2, 5), bots=("cat", "dog")),
     )
-    standings.add_void()
+    standings.add_void(VoidLine(id="1.1", match="1", round=1, bots=("ant", "bee"), reason="a bug", started="now"))
     assert rendered(standings) == text("""
   Rank  Name      Elo    +/-    LOS    Rounds    Score    Draws    Points    Faults    Group
 ------  ------  -----  -----  -----  --------  -------  -------  --------  --------  -------

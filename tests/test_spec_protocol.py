@@ -12,7 +12,17 @@ import msgspec
 import pytest
 
 from arena.check import _checks
-from arena.journal import JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record
+from arena.deals import DealKey
+from arena.journal import (
+    JournalLine,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+    game_record,
+)
 from engine.record import verify
 from protocol.errors import Code
 from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode, schema
@@ -78,10 +88,11 @@ JOURNAL_LINES = [
 
 def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
     lines = [msgspec.json.decode(line, type=JournalLine) for line in JOURNAL_LINES]
-    assert [type(line) for line in lines] == [TournamentLine, RoundLine, VoidLine]
+    assert [type(line) for line in lines] == [TournamentLine, RoundLine, VoidLine, ResumeLine, RevealLine]
     for line, text in zip(lines, JOURNAL_LINES, strict=True):
         assert encoded(line).decode() == text + "\n"
     verify(game_record(lines[1]))
+    assert DealKey(lines[4].secret).hash == lines[0].config["seed_hash"]
     for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
         assert f'"{field}"' in PROTOCOL or field == "v"
     described = PROTOCOL[PROTOCOL.index("## The journal") :]

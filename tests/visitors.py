@@ -77,7 +77,7 @@ def configured(folder: Path, text: str, **options: str) -> tuple[Config, ServerC
     path = folder / "cup.toml"
     path.write_text(text)
     given = {name.replace("_", "-"): value for name, value in options.items()}
-    return read_server_file(path, {"listen": "127.0.0.1:0", "rounds": "2", "seed": "7"} | given)
+    return read_server_file(path, {"listen": "127.0.0.1:0", "rounds": "2"} | given)
 
 
 @contextlib.asynccontextmanager

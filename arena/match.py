@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from typing import Final
 
 import attrs
 import trio
@@ -21,6 +22,10 @@ from engine.scoring import Ending
 from protocol.fairness import hash_of
 from protocol.messages import Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
 from protocol.session import State
+
+# Of the time to start, which a stall has to take before it excuses anything: a bot that had all but a few milliseconds
+# of it is too slow.
+_NOTABLE_PART_OF_START: Final = 0.1
 
 
 @attrs.frozen
@@ -143,10 +148,14 @@ class Match:
 
     def _excused(self, seat: Seat, failure: StartFailure | LeftBetweenRounds) -> Void | None:
         time_was_up = failure.time_was_up if isinstance(failure, StartFailure) else None
-        name = self._players[seat].spec.name
-        if time_was_up is None or not self._watch.stall_at(time_was_up) or not self._may_excuse(name):
+        spec = self._players[seat].spec
+        if time_was_up is None or spec.limits.start_ms is None or not self._may_excuse(spec.name):
             return None
-        return Void(f"the arena stood still when the time of {name} to start ran out", seat)
+        stall = self._watch.stall_at(time_was_up)
+        lost_ms = 0 if stall is None else (stall.until - stall.since) * 1000
+        if lost_ms < spec.limits.start_ms * _NOTABLE_PART_OF_START:
+            return None
+        return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
     async def _announce(self, planned: PlannedRound, referee: Referee, dealt: Dealt, first: Seat) -> None:
         promised = hash_of(dealt.revealed(planned.number))

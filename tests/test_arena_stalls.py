@@ -128,7 +128,9 @@ async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() ->
 @pytest.mark.parametrize("stalled", [True, False])
 async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stalled: bool) -> None:
     config = configured(f"slow={bad_command('slow-start')}", steady("good"), start="0.5")
-    played = await play_one_round(config, StalledWatch() if stalled else Watch())
+    watch = StalledWatch()
+    watch.seconds = 0.2 if stalled else 0.02
+    played = await play_one_round(config, watch)
     if stalled:
         assert played.void is not None
         assert (played.void.excused, played.referee.fault) == (SEATS[0], None)

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test fuzz check bench format playthroughs spec strength clean help
+.PHONY: demo test fuzz check bench attack format playthroughs spec strength clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
@@ -27,6 +27,9 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench_arena
 	@$(BIN)/python -m tests.bench_server
 	@$(BIN)/python -m tests.bench_report
+
+attack: $(READY)  ## stalls, storms, strangers, kills and bad bots, for some minutes; fails if any did harm
+	@$(BIN)/python -m tests.attack
 
 format: $(READY)  ## mend lint and format
 	@$(BIN)/ruff check --fix .

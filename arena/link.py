@@ -79,9 +79,9 @@ class Link:
                 self._take(self._waiting.popleft())
         return self.session.send(message)
 
-    async def ask(self, request: Request) -> BotMessage:
-        """`say` and `hear` in one piece, because this is done for every decision."""
-        line = self.line_for(request)
+    async def ask(self, line: bytes) -> BotMessage:
+        """Says the line of a request and returns the answer: `say_line` and `hear` in one piece, because this is done
+        for every decision."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)

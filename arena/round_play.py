@@ -99,13 +99,15 @@ class RoundPlay:
         while ask := referee.ask():
             self._seat = seat = ask.seat
             player = self._players[seat]
-            number = _link_of(player).session.last_id + 1
+            link = _link_of(player)
+            number = link.session.last_id + 1
             request = referee.request(ask, number, self._points, clock.shown(seat), with_legal=player.wants_legal)
+            line = link.line_for(request)
             budget = clock.budget_ms(seat)
-            self._asked = asked = now()
+            self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
             deadline.at = asked + budget / 1000
             try:
-                action = await _link_of(player).ask(request)
+                action = await link.ask(line)
             except LinkClosed as closed:
                 action = await _ask_again(player, request, closed)
             took = (now() - asked) * 1000
@@ -152,7 +154,7 @@ async def _ask_again(player: Player, request: Request, closed: LinkClosed) -> Bo
         link = _link_of(player)
         number = max(request.id, link.session.last_id + 1)  # a connection that has played before has ids of its own
         try:
-            return await link.ask(msgspec.structs.replace(request, id=number))
+            return await link.ask(link.line_for(msgspec.structs.replace(request, id=number)))
         except LinkClosed as again:
             closed = again
 

@@ -41,19 +41,30 @@ class Stall:
 class Watch:
     def __init__(self) -> None:
         self._deadlines: set[Deadline] = set()
-        self._last_beat: float | None = None
+        self._last_beat = math.inf  # in trio's time
         self._stalls: deque[Stall] = deque(maxlen=_KEPT)
 
     async def run(self) -> None:
         self._last_beat = trio.current_time()
         while True:
             await trio.sleep(_BEAT)
-            if stall := self._overdue_beat():
-                self._stalls.append(stall)
-            self._last_beat = now = trio.current_time()
+            if self._beat():
+                # The answers that came in the meantime are read first: this beat may have been due before the stall,
+                # and then trio has not looked at any descriptor since. Once, for a busy arena is late at every beat.
+                await trio.lowlevel.checkpoint()
+                self._beat()
             for deadline in self._deadlines:
-                if deadline.at <= now:
+                if deadline.at <= self._last_beat:
                     deadline.scope.cancel()
+
+    def _beat(self) -> bool:
+        """Whether there was a stall before it. Every moment lies between two beats, so no stall is missed."""
+        now = trio.current_time()
+        stall = self._stall_until(now)
+        if stall is not None:
+            self._stalls.append(stall)
+        self._last_beat = now
+        return stall is not None
 
     @contextlib.contextmanager
     def deadline(self) -> Iterator[Deadline]:
@@ -68,12 +79,11 @@ class Watch:
     def stall_at(self, moment: float) -> Stall | None:
         """The stall that lay over this moment, in trio's time, if there was one. After a stall any task may run before
         the beat that was due, so a beat that is overdue right now counts as well."""
-        overdue = self._overdue_beat()
+        overdue = self._stall_until(trio.current_time())
         stalls = [*self._stalls, overdue] if overdue else self._stalls
         return next((stall for stall in reversed(stalls) if stall.since <= moment <= stall.until), None)
 
-    def _overdue_beat(self) -> Stall | None:
-        now = trio.current_time()
-        if self._last_beat is None or now - self._last_beat <= _BEAT + _NOTABLE:
+    def _stall_until(self, now: float) -> Stall | None:
+        if now - self._last_beat <= _BEAT + _NOTABLE:
             return None
         return Stall(self._last_beat, now)

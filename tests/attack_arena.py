@@ -102,7 +102,7 @@ def _wait_for_rounds(arena: "subprocess.Popen[bytes]", count: int) -> None:
 
 
 def second_chances(folder: Path) -> Finding:
-    """A bot answers half a millisecond late wherever it stands to lose, on a machine with no core to spare; its opponent
+    """A bot answers half a millisecond late where it stands to lose, on a machine with no core to spare; its opponent
     is the same bot without the trick."""
     journal = folder / "chances.jsonl"
     late, twin = (

@@ -6,11 +6,13 @@ bot was asked anything, next to the same before the attack.
 
 import contextlib
 import json
+import random
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 import attrs
 import trio
@@ -18,12 +20,13 @@ import trio
 from protocol.errors import ProtocolError
 from protocol.messages import PROTOCOL, Action, BotHello, Bye, Request, Welcome
 from tests.attack_findings import Finding
+from tests.strangers import raw_sockets
 from tests.visitors import Visitor, connected, remote_bots, token_of
 
 RECONNECTS = 1000
 STORMS = 10
 STORM_BOTS = 48
-SILENT = 12  # strangers that connect beside each reconnect, so that descriptors are reused at once
+SILENT = 12  # strangers that connect in the moment of each reconnect, so that descriptors are reused at once
 CALM_SECONDS = 3.0
 _BROKEN = (OSError, trio.BrokenResourceError, trio.ClosedResourceError, ProtocolError)
 
@@ -134,9 +137,8 @@ async def _measured(
         pulse = Pulse()
         for name in _HONEST:
             guests.start_soon(Guest(address, name, pulse).stay)
-        others = [Guest(address, name, None) for name in names]
-        for guest in others:
-            guests.start_soon(guest.stay)
+        for name in names:
+            guests.start_soon(Guest(address, name, None).stay)
         while pulse.decisions < 200:
             await trio.sleep(0.05)
         pulse.restart()
@@ -153,21 +155,52 @@ async def _measured(
 _HONEST = [f"honest {number}" for number in range(6)]
 
 
-async def _reconnects(address: str, nursery: trio.Nursery) -> int:
-    """A bot takes the place of its own connection again and again, while strangers who say nothing come and go."""
-    thief = Guest(address, "thief", None)
+async def _reconnects(address: str, _nursery: trio.Nursery) -> int:
+    """A bot takes the place of its own connection with another one and answers on the old one a moment later, again and
+    again, while strangers who say nothing come and go: what is woken by the answer finds its connection closed, and the
+    number of its descriptor may be a stranger's by then."""
+    rng = random.Random(1)
+    now, session = await _welcomed(await connected(address), None)
     for count in range(RECONNECTS):
-        welcomes = thief.welcomes
-        nursery.start_soon(thief.visit)
-        silent = [await connected(address) for _ in range(SILENT if count % 4 == 0 else 0)]
         with trio.move_on_after(10):
-            while thief.welcomes == welcomes:
-                await trio.sleep(0.001)
-        if thief.welcomes == welcomes:
-            return count  # the server does not answer any more
-        for each in silent:
-            await trio.aclose_forcefully(each.stream)
+            following = await connected(address)
+            await following.hear()
+            request = await _next_request(now)
+            with raw_sockets(address, SILENT):
+                answer = [] if request is None else [now.session.send(Action(request.id, request.legal[0]))]
+                hello = following.session.send(BotHello(PROTOCOL, "thief", token=token_of("thief"), session=session))
+                await following.stream.send_all(hello)
+                _spin(rng.uniform(0, 0.001))
+                for line in answer:
+                    await now.stream.send_all(line)
+                if rng.random() < 0.5:
+                    await trio.aclose_forcefully(now.stream)
+                welcome = await following.hear_until(Welcome)
+            await trio.aclose_forcefully(now.stream)
+            now, session = following, welcome.session
+            continue
+        return count  # the server does not answer any more
+    await trio.aclose_forcefully(now.stream)
     return RECONNECTS
+
+
+def _spin(seconds: float) -> None:
+    """Waits more exactly than the scheduler can."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+async def _welcomed(visitor: Visitor, session: str | None) -> tuple[Visitor, str]:
+    await visitor.greet("thief", token_of("thief"), session)
+    return visitor, (await visitor.hear_until(Welcome)).session
+
+
+async def _next_request(visitor: Visitor) -> Request | None:
+    """None if nothing is asked soon: then the bot is in no match."""
+    with trio.move_on_after(0.2):
+        return cast("Request", await visitor.hear_until(Request))
+    return None
 
 
 def _storms(names: list[str]) -> Callable[[str, trio.Nursery], Awaitable[int]]:

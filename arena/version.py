@@ -2,5 +2,5 @@
 
 from typing import Final
 
-VERSION: Final = "0.1.0"  # the same as in pyproject.toml
+VERSION: Final = "0.2.0"  # the same as in pyproject.toml
 SERVER: Final = f"schotten-arena {VERSION}"

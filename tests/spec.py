@@ -106,7 +106,7 @@ def _script() -> Iterator[Step]:
     revealed = RevealedDeal(1, wire.card_texts(deal.clan), (), "5d41402abc4b2a76")
     referee = Referee(rules, deal, SEATS[0])
     clock = Clock(1000, None)
-    hello: list[Message] = [ServerHello(1, "schotten-arena 0.1.0"), BotHello(1, "first"), Welcome("first")]
+    hello: list[Message] = [ServerHello(1, "schotten-arena 0.2.0"), BotHello(1, "first"), Welcome("first")]
     yield "The server greets, the bot says who it is, and is told under which name it plays.", hello
     hand = wire.card_texts(tuple(referee.game.hands[0]))
     start: list[Message] = [

@@ -80,7 +80,7 @@ DEAL = RevealedDeal(1, ("r1", "g2"), ("joker",), "salt")
 EXAMPLES: Final[dict[type[Message], Message]] = {
     type(message): message
     for message in (
-        ServerHello(PROTOCOL, "schotten-arena 0.1.0"),
+        ServerHello(PROTOCOL, "schotten-arena 0.2.0"),
         Welcome("first"),
         MatchStart("m1", "rival", 2, "base", MatchClock(1000, None, 0)),
         RoundStart(1, 0, "you", ("r5",), Points(0, 0), "0" * 64),

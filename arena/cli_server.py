@@ -42,7 +42,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     except (JournalError, AddressError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
     assert config.journal is not None
-    if server.forever and ran.finished and not events:
+    if server.forever and ran.finished and not events and ran.rescue is None:
         print_standings([config.journal])
     report(ran, config)
     if not events:

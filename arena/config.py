@@ -26,7 +26,7 @@ from arena.bots import (
 )
 from arena.clock import Limits
 from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
-from arena.schedule import Format, PlannedMatch, schedule
+from arena.schedule import Format
 from engine.ruleset import Begins, RuleSet
 from protocol.messages import is_name
 
@@ -313,23 +313,6 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
 def with_seed(config: Config, recorded: str | None) -> Config:
     """The seed that was given, or that of the journal, or a new one."""
     return config if config.seed else attrs.evolve(config, seed=recorded or secrets.token_hex(16))
-
-
-def recorded_rules_and_schedule(
-    recorded: Mapping[str, Any],
-) -> tuple[str, RuleSet, tuple[PlannedMatch, ...], list[str]]:
-    """Seed, rules, schedule and names of the bots, from what a journal keeps of a config."""
-    try:
-        names = [str(bot["name"]) for bot in recorded["bots"]]
-        rules = RuleSet.named(recorded["rules"])
-        form, cycles, rounds = Format(recorded["format"]), int(recorded["cycles"]), int(recorded["rounds"])
-        if recorded["mirror"] and (rules.begins is Begins.WINNER or rounds % 2):
-            raise ValueError(f"{rounds} rounds of {rules.name} cannot be mirrored")
-        first_cycle = int(recorded.get("first_cycle", 1))
-        matches = schedule(len(names), form, cycles, rounds, bool(recorded["mirror"]), rules, first_cycle)
-        return str(recorded["seed"]), rules, matches, names
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{type(error).__name__} {error}") from None
 
 
 def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import trio
 
 from arena.config import Config, with_seed
 from arena.journal import Journal
+from arena.journal_file import Rescue
 from arena.ledger import Ledger, planned_rounds, resume
 from arena.runner import Listener, Tournament, TournamentError
 from arena.signals import calling_on_signals, unwrapped
@@ -22,6 +23,7 @@ class Ran:
     stopped: bool  # by a signal
     failure: str | None  # why it could not go on
     warnings: list[str]
+    rescue: Rescue | None = None  # if the journal was changed under our hands
 
 
 MakeListener = Callable[[int, int], AbstractContextManager[Listener]]  # from rounds in all and rounds finished before
@@ -45,7 +47,8 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
                 trio.run(_run, tournament)
             except TournamentError as error:
                 failure = str(error)
-            ran = Ran(total, before + tournament.saved, tournament.stopped, failure, tournament.warnings)
+            warnings = ledger.remarks + tournament.warnings
+            ran = Ran(total, before + tournament.saved, tournament.stopped, failure, warnings, tournament.rescue)
             listener.ended(ran.finished, ran.total)
     return ran
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.journal import RoundLine
+from arena.journal_file import open_journal
 from arena.page import GENERATOR, json_text
 from arena.plain_text import printable
 from arena.replays import replay_of
@@ -100,7 +101,7 @@ def _lines(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Path, i
     before, wanted = 0, set(chosen)
     for path, places in zip(report.gathered.paths, report.gathered.places, strict=True):
         here = {line: before + index for index, line in enumerate(places, 1) if before + index in wanted}
-        with open(path, "rb") as file:
+        with open_journal(path) as file:
             for place, raw in enumerate(file, 1):
                 if place in here:
                     yield here[place], path, place, raw

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import attrs
 
-from arena.config import ConfigError, recorded_rules_and_schedule
-from arena.journal import VERSION, JournalLine, RoundLine, TournamentLine, VoidLine, encoded, game_record, read
-from arena.schedule import PlannedRound, deal_for
+from arena.config import ConfigError
+from arena.journal import RoundLine, TournamentLine, VoidLine, game_record
+from arena.journal_reader import JournalReader, read_all
+from arena.plain_text import printable
+from arena.planned import Plan, plan_of
+from arena.schedule import deal_for
 from engine.errors import EngineError
 from engine.record import steps, verify
-from engine.ruleset import RuleSet
 
 
 @attrs.frozen
@@ -32,81 +33,63 @@ class Report:
     problems: list[Problem] = attrs.field(factory=list)
     torn: list[Problem] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
-    openings: set[bytes] = attrs.field(factory=set)  # of the tournaments read so far
     points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted
 
 
-@attrs.frozen
-class _Plan:
-    """What the opening line of a tournament says about its rounds."""
+@attrs.define
+class _Tournament:
+    """The one whose rounds are being read."""
 
-    seed: str
-    rules: RuleSet
-    rounds: dict[str, tuple[PlannedRound, tuple[str, str]]]
+    path: Path
+    plan: Plan | None  # None if its opening line is damaged
+    seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
 def verify_journals(paths: list[Path]) -> Report:
-    report = Report()
-    for path in paths:
-        _verify_file(path, report)
+    """Raises JournalError for what is no regular file, and OSError."""
+    report, reader = Report(), JournalReader(RoundLine)
+    current: _Tournament | None = None
+    for path, entry in read_all(reader, paths):
+        match entry.line:
+            case None:
+                (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
+            case TournamentLine() as opening:
+                _report_missing(current, report)
+                current = _Tournament(path, None)
+                try:
+                    current.plan = plan_of(opening.config)
+                except ConfigError as error:
+                    text = f"the configuration is damaged: {printable(str(error))}"
+                    report.problems.append(Problem(path, entry.number, text))
+            case VoidLine():
+                report.voids += 1
+            case RoundLine() as line:
+                assert current is not None  # the reader leaves out rounds of no tournament
+                for text in _verify_round(line, current, report):
+                    report.problems.append(Problem(path, entry.number, printable(f"round {line.id}: {text}")))
+    _report_missing(current, report)
+    report.tournaments = reader.tournaments
+    report.remarks += reader.remarks()
     return report
 
 
-def _verify_file(path: Path, report: Report) -> None:
-    plan: _Plan | None = None
-    seen: set[str] = set()
-    again = False
-    for entry in read(path, JournalLine):
-        if entry.line is None:
-            (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
-            continue
-        match entry.line:
-            case TournamentLine() as opening:
-                _report_missing(path, plan, seen, report)
-                line_again = encoded(opening)
-                again = line_again in report.openings
-                report.openings.add(line_again)
-                seen, plan = set(), None
-                if again:
-                    report.problems.append(Problem(path, entry.number, "this tournament comes twice; only one counts"))
-                    continue
-                report.tournaments += 1
-                try:
-                    plan = _plan(opening.config)
-                except (ConfigError, EngineError) as error:
-                    plan = None
-                    report.problems.append(Problem(path, entry.number, f"the configuration is damaged: {error}"))
-            case VoidLine():
-                report.voids += 1
-            case RoundLine() as line if not again:
-                report.rounds += 1
-                for text in _problems_of(line, plan, seen):
-                    report.problems.append(Problem(path, entry.number, f"round {line.id}: {text}"))
-                seen.add(line.id)
-                for name, points in zip(line.bots, line.result.points, strict=True):
-                    report.points[name] = report.points.get(name, 0) + points
-
-    _report_missing(path, plan, seen, report)
+def _verify_round(line: RoundLine, tournament: _Tournament, report: Report) -> Iterator[str]:
+    report.rounds += 1
+    for name, points in zip(line.bots, line.result.points, strict=True):
+        report.points[name] = report.points.get(name, 0) + points
+    yield from _problems_of(line, tournament.plan, tournament.seen)
+    tournament.seen.add(line.id)
 
 
-def _report_missing(path: Path, plan: "_Plan | None", seen: set[str], report: Report) -> None:
+def _report_missing(tournament: _Tournament | None, report: Report) -> None:
     """A tournament that is not at its end is no mistake, but worth a word."""
-    missing = len(plan.rounds.keys() - seen) if plan else 0
-    if missing:
-        report.remarks.append(f"{path}: {missing} of {len(plan.rounds) if plan else 0} rounds are not played yet")
+    if tournament and (plan := tournament.plan):
+        missing = plan.total - sum(plan.find(id) is not None for id in tournament.seen)
+        if missing:
+            report.remarks.append(f"{tournament.path}: {missing} of {plan.total} rounds are not played yet")
 
 
-def _plan(config: dict[str, Any]) -> _Plan:
-    seed, rules, matches, names = recorded_rules_and_schedule(config)
-    rounds = {
-        planned.id: (planned, (names[match.bots[0]], names[match.bots[1]]))
-        for match in matches
-        for planned in match.rounds
-    }
-    return _Plan(seed, rules, {str(key): value for key, value in rounds.items()})
-
-
-def _problems_of(line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterator[str]:
+def _problems_of(line: RoundLine, plan: Plan | None, seen: set[str]) -> Iterator[str]:
     if line.id in seen:
         yield "it is in the journal twice"
     if plan is not None:
@@ -123,8 +106,6 @@ def _problems_of(line: RoundLine, plan: _Plan | None, seen: set[str]) -> Iterato
 def _inconsistencies(line: RoundLine) -> Iterator[str]:
     """What the referee does not look at."""
     result, fault = line.result, line.fault
-    if line.v != VERSION:
-        yield f"it is of version {line.v}; this is {VERSION}"
     if any(ms is not None and ms < 0 for _, _, ms in line.moves):
         yield "a time is negative"
     by_fault = result.ending not in ("five-stones", "three-adjacent", "blocked")
@@ -143,27 +124,12 @@ def _times_out_of_place(line: RoundLine) -> Iterator[str]:
             return
 
 
-def _differences_from_plan(line: RoundLine, plan: _Plan) -> Iterator[str]:
-    found = plan.rounds.get(line.id)
-    if found is None:
-        yield "it is not in the schedule of this tournament"
-        return
-    planned, names = found
-    for name, said, right in (
-        ("match", line.match, planned.id.rpartition(".")[0]),
-        ("round", line.round, planned.number),
-        ("pair", line.pair, planned.pair),
-    ):
-        if said != right:
-            yield f"its {name} is {said}, but the schedule says {right}"
-    if line.bots != names:
-        yield f"it is between {' and '.join(line.bots)}, but the schedule says {' and '.join(names)}"
-    if planned.first is not None and planned.first != line.first:
-        yield f"seat {line.first} began, but the schedule says seat {planned.first}"
-    if line.rules != plan.rules.name:
-        yield f"it was played by {line.rules}, but the tournament by {plan.rules.name}"
-        return
-    seed, deal = deal_for(planned, plan.seed, plan.rules)
+def _differences_from_plan(line: RoundLine, plan: Plan) -> Iterator[str]:
+    yield from plan.differences(line)
+    found = plan.find(line.id)
+    if found is None or line.rules != plan.rules.name:
+        return  # there is no deal to compare with
+    seed, deal = deal_for(found[0], plan.seed, plan.rules)
     try:
         recorded = game_record(line).deal
     except (EngineError, ValueError):

@@ -5,6 +5,7 @@ import os
 import random
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -316,16 +317,19 @@ def test_a_round_is_told_of_only_when_it_is_on_the_disk(journal: Path, monkeypat
 
     def fsync(descriptor: int) -> None:
         real(descriptor)
-        happened.append(f"{journal.read_bytes().count(NEWLINE)} lines on the disk")
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        lines = f"{journal.read_bytes().count(NEWLINE)} lines on the disk"
+        happened.append("the name of the file is on the disk" if is_folder else lines)
 
     class Listening(Quiet):
         def finished(self, line: RoundLine) -> None:
             happened.append(f"round {line.round} told")
 
-    monkeypatch.setattr("arena.journal.os.fsync", fsync)
+    monkeypatch.setattr("arena.journal_file.os.fsync", fsync)
     config = configured(steady("a"), steady("b"), journal=journal, concurrency="1")
     drive(config, lambda _total, _done: nullcontext(Listening()))
-    assert happened[0] == "1 lines on the disk"  # the configuration
+    assert happened[0] == "the name of the file is on the disk"
+    assert happened[1] == "1 lines on the disk"  # the configuration
     for number in (1, 2):
         told = happened.index(f"round {number} told")
         assert (

@@ -22,7 +22,7 @@ from arena.ratings import Matchup, Ratings, Scale, rate
 from arena.schedule import Format, pairing_count
 from arena.thinking import ThinkingTime
 from engine.scoring import Ending
-from protocol.messages import is_name
+from protocol.names import is_recorded_name
 
 FAULTS: Final = tuple(ending for ending in Ending if ending.is_fault)
 _MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
@@ -203,7 +203,7 @@ class Standings:
         if first == second:
             raise JournalError(f"{first!r} plays against itself")
         for name in bots:
-            if name not in self._thinking and not is_name(name):
+            if name not in self._thinking and not is_recorded_name(name):
                 raise JournalError(f"{name!r} is no name of a bot")
         for name in bots:
             self._thinking.setdefault(name, ThinkingTime())

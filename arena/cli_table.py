@@ -86,6 +86,9 @@ def table(
     Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
     Points against, Average points, Faults, a column for each kind of fault, Mean ms, P99 ms
 
+    In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
+    numbers stay numbers.
+
     \b
     Examples:
       arena table cup.jsonl

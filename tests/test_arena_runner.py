@@ -182,6 +182,14 @@ def test_a_bot_that_floods_stderr_plays_on_and_its_file_is_capped(journal: Path)
     assert (journal.with_suffix(".stderr") / "1-loud.txt").stat().st_size == 1 << 20
 
 
+def test_a_bot_that_notes_without_end_does_not_fill_the_journal(journal: Path) -> None:
+    for line in played(configured(f"noting={bad_command('long-notes')}", steady("b"), journal=journal)):
+        assert line.fault is None
+        assert line.notes
+        assert sum(map(len, line.notes.values())) < 10_000 + 20 * len(line.notes)
+    assert verify_journals([journal]).problems == []
+
+
 def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> None:
     bots = (f"bad={bad_command('hang')}", steady("a"), steady("b"), steady("c"))
     config = configured(*bots, journal=journal, st="8", concurrency="4", max_faults="1")

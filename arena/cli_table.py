@@ -119,7 +119,7 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 @journals_argument
 def verify(journals: tuple[Path, ...]) -> None:
     """Every round again through the referee, every deal from its seed, every point recounted. The exit status is 1 if
-    anything is wrong.
+    anything is wrong. Types of line that this version does not know are skipped and counted.
 
     \b
     Example:

@@ -186,7 +186,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back
     assert told == ["Start the bot again now: it has 0.2 seconds to connect."]
     assert set(verdicts.values()) == {Verdict.OK}
-    assert len(verdicts) == 15
+    assert len(verdicts) == 16
 
 
 def arena(*arguments: str) -> Result:

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test fuzz check bench attack format playthroughs spec strength clean help
+.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
@@ -38,6 +38,9 @@ format: $(READY)  ## mend lint and format
 playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
 	@$(BIN)/python -m tests.playthrough
 	@$(BIN)/python -m tests.golden_replays
+
+confusables: $(READY)  ## regenerate the characters that look alike; FILE is confusables.txt of Unicode
+	@$(BIN)/python -m tests.confusables $(FILE)
 
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.strength

@@ -18,6 +18,7 @@ import trio
 from arena.link import said_text
 from arena.memory import group_memory
 from arena.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, plain
+from arena.referee import LONGEST_NOTE, MOST_NOTES
 from arena.spawn import SpawnError, exit_words
 from engine.ruleset import PRESETS
 from engine.scoring import Ending
@@ -72,12 +73,13 @@ class Examination:
     _all_ms: list[float] = attrs.field(factory=list)
     _most_matches: int = 0
     _slowest: tuple[float, tuple[str, ...]] = (-1, ())
+    _notes: tuple[int, int] = (0, 0)
     _nobody_came: bool = False
 
     async def run(self) -> list[Finding]:
         async with self._stack:
             for code, title, check in _checks():
-                if (reason := self._hopeless()) and code not in ("speed-p99", "speed-worst"):
+                if (reason := self._hopeless()) and code not in ("notes", "speed-p99", "speed-worst"):
                     self._add(Finding(code, title, Verdict.SKIPPED, reason))
                 else:
                     await self._judge(code, title, check)
@@ -138,6 +140,7 @@ class Examination:
             self._all_ms += self._probe.answer_ms
             self._most_matches = max(self._most_matches, self._probe.matches)
             self._slowest = self.slowest
+            self._notes = self.notes
             self._probe = None
         await self._stack.aclose()
 
@@ -148,6 +151,14 @@ class Examination:
     @property
     def slowest(self) -> tuple[float, tuple[str, ...]]:
         return max(self._slowest, self._probe.slowest) if self._probe else self._slowest
+
+    @property
+    def notes(self) -> tuple[int, int]:
+        """Characters of the longest note, and of the notes of one round."""
+        longest, most = self._notes
+        return (
+            (max(longest, self._probe.longest_note), max(most, self._probe.most_noted)) if self._probe else self._notes
+        )
 
     @property
     def most_matches(self) -> int:
@@ -170,6 +181,7 @@ def _checks() -> Iterator[tuple[str, str, _Check]]:
     yield "memory", "does not grow over many rounds", _memory
     yield "bye", "leaves when the server says bye", _bye
     yield "end-of-input", "leaves at the end of its input", _end_of_input
+    yield "notes", "its notes fit in the journal", _notes
     yield "speed-p99", "99 of 100 answers are within the limit", _speed_p99
     yield "speed-worst", "the slowest answer is within the limit", _speed_worst
 
@@ -302,6 +314,16 @@ async def _leaves(exam: Examination, contact: Contact, cause: str) -> str:
     if status:
         raise _Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
     return f"after {took}"
+
+
+async def _notes(exam: Examination) -> str:
+    if not exam.answer_ms:
+        raise _Skip("the bot never answered")
+    longest, most = exam.notes
+    kept = f"the journal keeps {LONGEST_NOTE} characters of a note and {MOST_NOTES} of a bot's notes in a round"
+    if longest > LONGEST_NOTE or most > MOST_NOTES:
+        raise _Warned(f"its longest note had {longest} characters, and those of one round {most}; {kept}")
+    return f"the longest had {longest} characters; {kept}" if longest else "it made none"
 
 
 async def _speed_p99(exam: Examination) -> str:

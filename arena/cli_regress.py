@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from arena.bots import BotSpec
+from arena.cli_table import journal_errors
 from arena.cli_tournament import given, options_of
 from arena.config import ConfigError, bot_from_command_line
 from arena.options import BOT
@@ -59,7 +60,8 @@ def regress(
         spec = bot_from_command_line(bot, given(options))
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
-    meetings = Meetings(journal)
+    with journal_errors():
+        meetings = Meetings(journal)
     name = _recorded_name(meetings, recorded, spec.name)
     wanted = _wanted(meetings, name, rounds, limit)
     findings = Findings(str(journal), spec.name, name)

@@ -17,6 +17,7 @@ from arena.round_list import Order, Wanted, chosen, load_replay, rounds_in, tabl
 from arena.round_list import json_text as list_as_json
 from arena.terminal import is_interactive
 from arena.viewer import round_data, viewer_page
+from arena.whole_files import write_whole
 from engine.cards import SEATS, Seat
 from engine.scoring import Ending
 
@@ -171,7 +172,7 @@ def _show(replay: Replay, every: bool, at: int | None, as_json: bool, seat: str 
 def _write_page(replay: Replay, seat: str | None, path: Path) -> None:
     viewer = _seat(replay, seat)
     shown = replay if viewer is None else one_seats_view(replay, viewer)
-    path.write_text(viewer_page(round_data(shown)), encoding="utf-8")
+    write_whole(path, viewer_page(round_data(shown)))
     click.echo(f"Open {path} in a browser.")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli_table import journals_argument
+from arena.cli_table import journal_errors, journals_argument
 
 
 def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
@@ -45,7 +45,8 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
     from arena.report_files import ReportError, write_report
 
     target = folder or journals[0].with_suffix(".report")
-    found = gather(journals)
+    with journal_errors():
+        found = gather(journals)
     total = found.standings.rounds
     if not total:
         problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"

@@ -42,7 +42,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     except (JournalError, AddressError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
     assert config.journal is not None
-    if server.forever and ran.finished and not events:
+    if server.forever and ran.finished and not events and ran.rescue is None:
         print_standings([config.journal])
     report(ran, config)
     if not events:
@@ -63,10 +63,10 @@ def token(name: str) -> None:
       arena token mybot
     """
     from arena.tokens import new_token, token_hash
-    from protocol.messages import is_name
+    from protocol.names import NAME_RULE, name_problem
 
-    if not is_name(name):
-        raise click.UsageError(f"{name!r} is no name; it is 1 to 64 printable characters")
+    if problem := name_problem(name):
+        raise click.UsageError(f"{name!r} is no name: {problem}; expected {NAME_RULE}")
     secret = new_token()
     click.echo(f"The token, for the author of {name} alone:\n\n{secret}\n")
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -117,14 +117,14 @@ def connect(
     """
     from arena.bots import BotSpec, command_of, missing_program
     from arena.connect import ConnectError, Server, connect_all
-    from protocol.messages import is_name
+    from protocol.names import NAME_RULE, name_problem
 
     spec = BotSpec(command[0], command_of(command))
     if problem := missing_program(spec):
         raise click.UsageError(problem)
     _check_tls(tls, ca)
-    if name is not None and not is_name(name):
-        raise click.UsageError(f"{name!r} is no name; it is 1 to 64 printable characters")
+    if name is not None and (unfit := name_problem(name)):
+        raise click.UsageError(f"{name!r} is no name: {unfit}; expected {NAME_RULE}")
     if token_file is not None:
         token = token_file.read().strip()
     server = Server(address, token, name, tls, ca, retry)

@@ -1,6 +1,8 @@
 """Commands that read journals: parse, call, print."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from arena.columns import Column
     from arena.tables import TableFormat
 
-_FORMATS = ["table", "csv", "json", "markdown"]
 journals_argument = click.argument(
     "journals",
     nargs=-1,
@@ -20,6 +21,17 @@ journals_argument = click.argument(
     metavar="JOURNAL…",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
+
+
+@contextmanager
+def journal_errors() -> Iterator[None]:
+    """A file that cannot be read as a journal gets one line."""
+    from arena.journal_file import JournalError
+
+    try:
+        yield
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def print_standings(
@@ -35,7 +47,8 @@ def print_standings(
     from arena.standings import fold
     from arena.tables import TableFormat, render
 
-    standings, problems = fold(journals, leave_out_faults=leave_out_faults)
+    with journal_errors():
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults)
     for problem in problems:
         click.echo(problem, err=True)
     try:
@@ -74,6 +87,9 @@ def table(
     Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
     Points against, Average points, Faults, a column for each kind of fault, Voids, Mean ms, P99 ms
 
+    In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
+    numbers stay numbers.
+
     \b
     Examples:
       arena table cup.jsonl
@@ -104,7 +120,8 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 @journals_argument
 def verify(journals: tuple[Path, ...]) -> None:
     """Every round again through the referee, every deal from the secret that the journal reveals at its end, every
-    point recounted. The exit status is 1 if anything is wrong.
+    point recounted. The exit status is 1 if anything is wrong. Types of line that this version does not know are
+    skipped and counted.
 
     \b
     Example:
@@ -112,7 +129,8 @@ def verify(journals: tuple[Path, ...]) -> None:
     """
     from arena.verify import verify_journals
 
-    report = verify_journals(list(journals))
+    with journal_errors():
+        report = verify_journals(list(journals))
     for problem in (*report.torn, *report.problems):
         click.echo(problem)
     for remark in report.remarks:

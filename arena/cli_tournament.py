@@ -67,11 +67,22 @@ def report(ran: "Ran", config: Config) -> None:
     """If it did not come to its end, says what is saved and how to go on, and leaves."""
     for warning in ran.warnings:
         click.echo(f"Warning: {warning}", err=True)
+    if ran.rescue is not None:
+        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path)}", err=True)
+        sys.exit(1)
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
         why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
         click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
         sys.exit(1 if ran.failure else INTERRUPTED)
+
+
+def _how_to_restore(config: Config, rescued: Path | None) -> str:
+    if rescued is None:
+        return f"To go on, mend or restore {config.journal} first."
+    journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
+    again = f"  arena verify {copy}\n  mv -i {copy} {journal}\n  arena {shlex.join(sys.argv[1:])}"
+    return f"To go on with what was rescued:\n{again}"
 
 
 def _how_to_go_on(config: Config) -> str:
@@ -127,6 +138,9 @@ def _journal_or_temporary(config: Config) -> Iterator[Config]:
 @options_of((*TOURNAMENT, *BOT))
 def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, **options: str | None) -> None:
     """A tournament. Run the same command again to go on where it stopped.
+
+    The journal is a regular file, and nobody else writes to it meanwhile. If it is changed all the same, everything
+    finished is saved in a new file beside it, such as cup.rescued.jsonl, and the exit status is 1.
 
     Either a tournament file, or bots: names of those that come along, command lines, or name=command. Options given
     here take precedence over those of the file. README.md shows a file.

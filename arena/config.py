@@ -25,10 +25,11 @@ from arena.bots import (
 )
 from arena.clock import Limits
 from arena.deals import DealKey
+from arena.names import twin_of
 from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
-from arena.schedule import Format, PlannedMatch, schedule
+from arena.schedule import Format
 from engine.ruleset import Begins, RuleSet
-from protocol.messages import is_name
+from protocol.names import NAME_RULE, name_problem
 
 
 class ConfigError(Exception):
@@ -255,8 +256,8 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it, or a token to connect with")
     words = keys["cmd"]
     name = keys.get("name", words[0] if words[0] in OWN_BOTS else name_from(list(words)))
-    if not is_name(name):
-        raise ConfigError(f"{where}: {name!r} is no name; it is 1 to 64 printable characters")
+    if problem := name_problem(name):
+        raise ConfigError(f"{where}: {name!r} is no name: {problem}; expected {NAME_RULE}")
     cwd = folder / keys["dir"] if "dir" in keys else folder
     if not cwd.is_dir():
         raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
@@ -295,6 +296,12 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
+    for place, name in enumerate(names):
+        if twin := twin_of(name, names[:place]):
+            raise ConfigError(
+                f"{where(name)}: {name!r} can be taken for {twin!r}: names that look alike, in whatever case, are one "
+                "bot; give one of them another name"
+            )
     hashes = [bot.token_hash for bot in bots if isinstance(bot, RemoteSpec)]
     for bot in reversed(bots):
         if isinstance(bot, RemoteSpec) and hashes.count(bot.token_hash) > 1:
@@ -328,22 +335,6 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
     )
-
-
-def recorded_rules_and_schedule(recorded: Mapping[str, Any]) -> tuple[RuleSet, tuple[PlannedMatch, ...], list[str]]:
-    """Rules, schedule and names of the bots, from what a journal keeps of a config."""
-    try:
-        names = [str(bot["name"]) for bot in recorded["bots"]]
-        rules = RuleSet.named(recorded["rules"])
-        form, cycles, rounds = Format(recorded["format"]), int(recorded["cycles"]), int(recorded["rounds"])
-        if recorded["mirror"] and (rules.begins is Begins.WINNER or rounds % 2):
-            raise ValueError(f"{rounds} rounds of {rules.name} cannot be mirrored")
-        first_cycle = int(recorded.get("first_cycle", 1))
-        mirrored, paired = bool(recorded["mirror"]), bool(recorded.get("pairs"))  # journals of before 0.2 have no pairs
-        matches = schedule(len(names), form, cycles, rounds, mirrored, rules, first_cycle, paired=paired)
-        return rules, matches, names
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{type(error).__name__} {error}") from None
 
 
 def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

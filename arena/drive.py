@@ -9,7 +9,8 @@ import attrs
 import trio
 
 from arena.config import Config
-from arena.journal import Journal
+from arena.journal import Journal, JournalError
+from arena.journal_file import Rescue
 from arena.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.runner import Listener, Tournament, TournamentError
 from arena.signals import calling_on_signals, unwrapped
@@ -22,6 +23,7 @@ class Ran:
     stopped: bool  # by a signal
     failure: str | None  # why it could not go on
     warnings: list[str]
+    rescue: Rescue | None = None  # if the journal was changed under our hands
 
 
 MakeListener = Callable[[int, int], AbstractContextManager[Listener]]  # from rounds in all and rounds finished before
@@ -45,11 +47,22 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
                 trio.run(_run, tournament)
             except TournamentError as error:
                 failure = str(error)
-            ran = Ran(total, before + tournament.saved, tournament.stopped, failure, tournament.warnings)
-            if journal and before < ran.finished == total:
-                end(journal, config)
+            finished = before + tournament.saved
+            if journal and failure is None and before < finished == total:
+                failure = _end(journal, config)
+            warnings = ledger.remarks + tournament.warnings
+            ran = Ran(total, finished, tournament.stopped, failure, warnings, tournament.rescue)
             listener.ended(ran.finished, ran.total)
     return ran
+
+
+def _end(journal: Journal, config: Config) -> str | None:
+    """Why the secret of the deals could not be revealed, if so; all rounds are saved all the same."""
+    try:
+        end(journal, config)
+        return None
+    except JournalError as error:
+        return str(error)
 
 
 def raise_descriptor_limit() -> int:

@@ -1,17 +1,19 @@
 """The journal: JSON lines, append-only, one line for each finished round. It is the database: everything else is folded
 from it."""
 
-import fcntl
-import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
-import attrs
 import msgspec
 from msgspec import Struct
 
 from arena.deals import Dealt
+from arena.journal_file import OPENING, open_journal
+from arena.journal_file import Journal as Journal
+from arena.journal_file import JournalError as JournalError
+from arena.plain_text import printable
 from arena.referee import Referee
 from arena.schedule import MatchId, PlannedRound
 from arena.wire import card_texts
@@ -23,11 +25,9 @@ from engine.scoring import Ending, Outcome
 
 VERSION: Final = 1
 WITHDRAWN: Final = "withdrawn after"  # how the detail of a round begins that a withdrawn bot forfeits
-_OPENING: Final = b'{"type":"tournament"'  # how every journal begins
-
-
-class JournalError(Exception):
-    """A journal that cannot be used as it is."""
+_LONGEST: Final = 1 << 24  # bytes of a line; the longest ever written have some hundred kilobytes
+_MOST_POINTS: Final = 9  # as many as there are stones; nobody scores more in a round
+_ENDINGS: Final = tuple(ending.value for ending in Ending)
 
 
 class _Line(Struct, frozen=True, tag_field="type", kw_only=True):
@@ -45,12 +45,25 @@ class ResultLine(Struct, frozen=True):
     points: tuple[int, int]
     owners: tuple[int | None, ...]
 
+    def __post_init__(self) -> None:
+        """A line that says anything else is refused where it is read, and not somewhere in the middle of a command."""
+        if self.winner not in (None, 0, 1):
+            raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
+        if not all(0 <= points <= _MOST_POINTS for points in self.points):
+            raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {_MOST_POINTS}")
+        if self.ending not in _ENDINGS:
+            raise ValueError(f"{self.ending[:40]!r} is no ending; there are: {', '.join(_ENDINGS)}")
+
 
 class FaultLine(Struct, frozen=True, omit_defaults=True):
     seat: int
     detail: str
     bundle: str | None = None  # where more is kept, beside the journal
     other_detail: str | None = None  # what happened to the other bot, where neither started
+
+    def __post_init__(self) -> None:
+        if self.seat not in (0, 1):
+            raise ValueError(f"the fault is charged to seat {self.seat}, but expected seat 0 or seat 1")
 
 
 class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=True):
@@ -72,6 +85,10 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     fault: FaultLine | None = None
     salt: str = ""  # that the bots' hash of the deal was made with; journals of before 0.2 have none
 
+    def __post_init__(self) -> None:
+        if self.first not in (0, 1):
+            raise ValueError(f"seat {self.first} began, but expected seat 0 or seat 1")
+
 
 class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     id: str
@@ -81,6 +98,10 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     reason: str
     started: str
     excused: int | None = None  # the seat whose lateness was excused; null if the arena itself failed
+
+    def __post_init__(self) -> None:
+        if self.excused not in (None, 0, 1):
+            raise ValueError(f"seat {self.excused} was excused, but expected seat 0, seat 1 or null")
 
 
 class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):
@@ -162,93 +183,94 @@ def encoded(line: JournalLine) -> bytes:
     return _encoder.encode(line) + b"\n"
 
 
-@attrs.frozen
-class Entry:
+class Entry(Struct, frozen=True, gc=False):
     """A line of a journal: what it says, or what is wrong with it."""
 
     number: int  # from 1
-    line: Any  # None if it is damaged
+    line: Any  # None if it cannot be used
     problem: str = ""
     torn: bool = False  # the last line, cut off in the middle
     start: int = 0  # the byte at which it begins
+    unknown: str = ""  # its type, if no program of this version knows that; then nothing is wrong with it
+    opens: bool = False  # the opening line of a tournament, though it cannot be read
+
+
+_UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read(path: Path, kind: Any) -> Iterator[Entry]:
-    """Every line of the file, one at a time. `kind` is the union of structs to decode."""
-    decoder = msgspec.json.Decoder(kind)
+    """Every line of the file, one at a time. `kind` is the union of structs to decode. Raises JournalError for what is
+    no regular file, and OSError."""
+    decode = msgspec.json.Decoder(kind).decode
     start = 0
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
+    with open_journal(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
+            size = len(line)
             try:
-                if not line.endswith(b"\n"):
-                    yield Entry(number, None, "the line is torn: the file ends in the middle of it", torn=True)
+                if line.endswith(b"\n"):
+                    found = decode(line)
+                    if found.v == VERSION:
+                        yield Entry(number, found, "", False, start)
+                    else:
+                        yield _of_another_version(number, start, found.v, line)
+                elif size == _LONGEST:
+                    size += _rest_of_line(file)
+                    yield Entry(number, None, f"the line is longer than {_LONGEST} bytes", start=start)
                 else:
-                    yield Entry(number, decoder.decode(line), start=start)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                yield Entry(number, None, f"this is no line of a journal: {error}")
-            start += len(line)
+                    problem = "the line is torn: the file ends in the middle of it"
+                    yield Entry(number, None, problem, torn=True, start=start)
+            except _UNDECODABLE as error:
+                yield _undecodable(number, start, line, error)
+            start += size
+
+
+def _rest_of_line(file: BinaryIO) -> int:
+    size = 0
+    while rest := file.readline(_LONGEST):
+        size += len(rest)
+        if rest.endswith(b"\n"):
+            break
+    return size
+
+
+class _Head(Struct):
+    """What every line has, of whatever type and version."""
+
+    type: str
+    v: int = VERSION
+
+
+_KNOWN_TYPES: Final = ("tournament", "round", "void", "resume", "reveal")
+
+
+def _undecodable(number: int, start: int, line: bytes, error: Exception) -> Entry:
+    """Of another type or version than ours, or damaged."""
+    try:
+        head = msgspec.json.decode(line, type=_Head)
+    except _UNDECODABLE:
+        return Entry(number, None, _damage(error), start=start, opens=line.startswith(OPENING))
+    if head.type not in _KNOWN_TYPES:
+        return Entry(number, None, start=start, unknown=head.type or "no name")
+    if head.v != VERSION:
+        return _of_another_version(number, start, head.v, line)
+    return Entry(number, None, _damage(error), start=start, opens=head.type == "tournament")
+
+
+def _damage(error: Exception) -> str:
+    return f"this is no line of a journal: {printable(str(error))[:300]}"
+
+
+def _of_another_version(number: int, start: int, version: int, line: bytes) -> Entry:
+    opens = msgspec.json.decode(line, type=_Head).type == "tournament"
+    return Entry(number, None, f"it is of version {version}; this is {VERSION}", start=start, opens=opens)
 
 
 def read_round(path: Path, entry: Entry) -> RoundLine:
     """A line that was read as something smaller before, as the whole round that it is. Raises JournalError."""
-    with open(path, "rb") as file:
+    with open_journal(path) as file:
         file.seek(entry.start)
-        line = file.readline()
+        line = file.readline(_LONGEST)
     try:
         return msgspec.json.decode(line, type=RoundLine)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise JournalError(f"{path}:{entry.number}: this is no line of a journal: {error}") from None
-
-
-class Journal:
-    """The one writer of a journal; it holds the file's lock until it is closed."""
-
-    def __init__(self, path: Path):
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise JournalError(f"{path}: {error.strerror}") from None
-        self.path = path
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._file)
-            raise JournalError(f"{path}: another arena is writing to this journal; wait for it or stop it") from None
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
-
-    def recover(self) -> Iterator[JournalLine]:
-        """What was written so far. A torn last line is dropped; any other damage is refused."""
-        for entry in read(self.path, JournalLine):
-            if entry.torn:
-                self._drop_torn_line(first=entry.number == 1)
-            elif entry.line is None:
-                raise JournalError(f"{self.path}:{entry.number}: {entry.problem}; mend or remove the line to go on")
-            else:
-                line: JournalLine = entry.line
-                yield line
-
-    def _drop_torn_line(self, first: bool) -> None:
-        with open(self.path, "rb") as file:
-            *lines, torn = file
-        if first and not (torn.startswith(_OPENING) or _OPENING.startswith(torn)):
-            raise JournalError(f"{self.path}: this is no journal; nothing was changed")
-        whole = sum(map(len, lines))
-        os.ftruncate(self._file, whole)
-        os.fsync(self._file)
-
-    def append(self, lines: bytes) -> None:
-        """Writes whole lines, or none of them, and does not return before they are on the disk."""
-        before = os.fstat(self._file).st_size
-        try:
-            left = memoryview(lines)
-            while left:
-                left = left[os.write(self._file, left) :]
-            os.fsync(self._file)
-        except OSError as error:
-            os.ftruncate(self._file, before)
-            raise JournalError(f"{self.path}: cannot write: {error.strerror}") from error
+    except _UNDECODABLE as error:
+        raise JournalError(f"{path}:{entry.number}: {_damage(error)}") from None

@@ -6,10 +6,11 @@ from pathlib import Path
 import attrs
 
 from arena.bots import RemoteSpec
-from arena.config import Config, differences
+from arena.config import Config, ConfigError, differences
 from arena.deal_secret import forget_secret, new_secret, promised_key, read_secret
 from arena.deals import DealKey, is_recorded, key_of_tournament
 from arena.journal import (
+    Entry,
     Journal,
     JournalError,
     ResumeLine,
@@ -19,7 +20,10 @@ from arena.journal import (
     VoidLine,
     encoded,
 )
+from arena.journal_reader import JournalReader
 from arena.match import utc_now
+from arena.plain_text import printable
+from arena.planned import Plan, plan_of
 from arena.schedule import PlannedMatch, pairing_count, schedule
 from engine.scoring import Ending
 
@@ -39,6 +43,7 @@ class Ledger:
     excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late
     resumes: int = 0
     dealt: dict[str, tuple[str, str]] = attrs.field(factory=dict)  # seed and salt, by round, of matches not over
+    remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
 
     def add(self, line: RoundLine) -> list[str]:
         """Returns the bots that are withdrawn by this round."""
@@ -101,13 +106,14 @@ def planned_rounds(config: Config) -> int:
     return pairing_count(len(config.bots), config.form) * config.cycles * config.rounds
 
 
-@attrs.frozen
+@attrs.define
 class Past:
     """What a journal holds."""
 
-    tournaments: int
-    opening: TournamentLine | None  # of the last one
-    ledger: Ledger  # of the last one
+    ledger: Ledger  # of the last tournament
+    tournaments: int = 0
+    opening: TournamentLine | None = None  # of the last one
+    plan: Plan | None = None  # of the last one
     revealed: bool = False  # whether the secret of the last one is in the journal
 
 
@@ -115,29 +121,43 @@ def ledger_of(config: Config) -> Ledger:
     return Ledger(config.max_faults, frozenset(bot.name for bot in config.bots if isinstance(bot, RemoteSpec)))
 
 
-def _recorded_outside(opening: TournamentLine) -> frozenset[str]:
-    bots = opening.config.get("bots", ())
-    return frozenset(str(bot.get("name")) for bot in bots if isinstance(bot, dict) and bot.get("remote"))
-
-
 def read_past(journal: Journal, max_faults: int) -> Past:
-    """Raises JournalError if the file is no journal that can go on."""
-    past = Past(0, None, Ledger(max_faults))
-    for line in journal.recover():
-        match line:
-            case TournamentLine():
-                past = Past(past.tournaments + 1, line, Ledger(max_faults, _recorded_outside(line)))
-            case RoundLine():
-                past.ledger.add(line)
-            case VoidLine():
-                past.ledger.add_void(line)
-            case ResumeLine():
-                past.ledger.resumes += 1
-            case RevealLine():
-                past = attrs.evolve(past, revealed=True)
-    if past.opening is None and past.ledger.finished:
-        raise JournalError(f"{journal.path}: this journal does not begin with its configuration; it cannot go on")
+    """A torn last line is dropped. Raises JournalError, with the line, for any other damage, and for rounds that are
+    not those of the tournament: nobody knows what they would do to what is still to be played."""
+    past, reader = Past(Ledger(max_faults)), JournalReader(RoundLine)
+    for entry in reader.read(journal.path):
+        if entry.torn:
+            journal.drop_torn_line(entry.start)
+            continue
+        try:
+            _add(past, journal, entry)
+        except (JournalError, ConfigError) as error:
+            text = f"{printable(str(error))}; mend or remove the line to go on"
+            raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
+    past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()
     return past
+
+
+def _add(past: Past, journal: Journal, entry: Entry) -> None:
+    match entry.line:
+        case TournamentLine() as opening:
+            past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
+            outside = frozenset(str(bot["name"]) for bot in opening.config["bots"] if bot.get("remote"))
+            past.ledger = Ledger(past.ledger.max_faults, outside)
+            journal.remember_opening(entry.start, encoded(opening))
+        case RoundLine() as line:
+            assert past.plan is not None  # the reader leaves out rounds of no tournament
+            if different := next(past.plan.differences(line), None):
+                raise JournalError(f"round {line.id}: {different}")
+            past.ledger.add(line)
+        case VoidLine() as line:
+            past.ledger.add_void(line)
+        case ResumeLine():
+            past.ledger.resumes += 1
+        case RevealLine():
+            past.revealed = True
+        case None:
+            raise JournalError(entry.problem)
 
 
 def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:

@@ -20,7 +20,7 @@ from arena.tokens import is_token_hash
 from engine.errors import NotationError
 from engine.ruleset import RuleSet
 from protocol.framing import MAX_LINE
-from protocol.messages import is_name
+from protocol.names import NAME_RULE, name_problem
 
 Reader = Callable[[Any], Any]  # raises ValueError that says what was expected
 
@@ -122,8 +122,8 @@ def _seed(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    if not is_name(value):
-        raise ValueError("1 to 64 printable characters, words separated by single spaces")
+    if problem := name_problem(value):
+        raise ValueError(f"{NAME_RULE} ({problem})")
     return str(value)
 
 

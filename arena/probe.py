@@ -140,6 +140,7 @@ class Round:
     referee: Referee
     deal: RevealedDeal
     rng: random.Random  # plays the opponent
+    noted: int = 0  # characters of the bot's notes
 
 
 class Probe:
@@ -153,6 +154,7 @@ class Probe:
         self.answer_ms: list[float] = []
         self.slowest: tuple[float, tuple[str, ...]] = (-1, ())  # milliseconds, and what was said
         self.late_answers_expected = 0
+        self.longest_note = self.most_noted = 0  # characters of a note, and of the notes of a round
         self.matches = 0
         self._link = contact.link
         self.ids = itertools.count(1)
@@ -254,6 +256,9 @@ class Probe:
         if self._link.ignored - ignored > self.late_answers_expected:
             raise Misbehaved("an answer to a request that had been answered already; a bot answers once")
         self.late_answers_expected = 0
+        self.longest_note = max(self.longest_note, len(action.note or ""))
+        current.noted += len(action.note or "")
+        self.most_noted = max(self.most_noted, current.noted)
         current.referee.answer(action.move, 0)
         if fault := current.referee.fault:
             await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from arena.journal import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
+from arena.journal_reader import JournalReader
 from arena.plain_text import printable
-from arena.round_list import RoundName, lines_of
+from arena.round_list import RoundName
 from engine.cards import SEATS, Seat
 from engine.errors import EngineError
 from engine.record import verify
@@ -58,22 +59,23 @@ class RecordedMatch:
 
 
 class Meetings:
-    """Who met whom in a journal. Raises OSError."""
+    """Who met whom in a journal. Raises JournalError for what is no regular file, and OSError."""
 
     def __init__(self, path: Path):
         self.path = path
         self.problems: list[str] = []
         self._matches: dict[tuple[int, str, tuple[str, str]], _IndexedMatch] = {}
-        plan, tournament = _Plan(), 0
-        for entry, found in lines_of(path, _Meeting):
-            match found:
+        plan, reader = _Plan(), JournalReader(_Meeting)
+        for entry in reader.read(path):
+            match entry.line:
                 case _Meeting(match=id, bots=bots):
-                    known = self._matches.setdefault((tournament, id, bots), _IndexedMatch(plan, id, bots))
+                    known = self._matches.setdefault((reader.tournaments, id, bots), _IndexedMatch(plan, id, bots))
                     known.entries.append(entry)
-                case str():
-                    self.problems.append(f"{path}:{entry.number}: {found}")
-                case None if isinstance(entry.line, TournamentLine):
-                    plan, tournament = _plan(entry.line), tournament + 1
+                case TournamentLine():
+                    plan = _plan(entry.line)
+                case None:
+                    self.problems.append(f"{path}:{entry.number}: {entry.problem}")
+        self.problems += reader.remarks()
         ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
         self._ambiguous = {id for id, count in ids.items() if count > 1}
 

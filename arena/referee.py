@@ -29,6 +29,17 @@ _PHASES: Final[dict[Phase, messages.Phase]] = {
 }
 
 
+# A note is for its author, and the journal for all: one bot must not fill the disk, nor the space of the other.
+LONGEST_NOTE: Final = 500  # characters
+MOST_NOTES: Final = 10_000  # characters of one bot in a round
+
+
+def shortened(note: str, room: int = MOST_NOTES) -> str:
+    """As much of the note as is kept, and how many characters were cut off."""
+    most = max(0, min(LONGEST_NOTE, room))
+    return note if len(note) <= most else f"{note[:most]}… ({len(note) - most} more)"
+
+
 class Ask(NamedTuple):
     seat: Seat
     legal: list[Action]
@@ -56,6 +67,7 @@ class Referee:
         self.game = Game.new(rules, deal, first)
         self.moves: list[Move] = []
         self.notes: dict[int, str] = {}  # by index into `moves`
+        self._note_room = [MOST_NOTES, MOST_NOTES]  # characters that each bot may still note
         self.outcome: Outcome | None = None
         self.fault: Fault | None = None
         self._translators = tuple(wire.Translator(self.game, seat) for seat in SEATS)
@@ -95,7 +107,8 @@ class Referee:
             self.forfeit(seat, Ending.ILLEGAL_MOVE, str(error))
             return
         if note is not None:
-            self.notes[len(self.moves) - 1] = note
+            self.notes[len(self.moves) - 1] = shortened(note, self._note_room[seat])
+            self._note_room[seat] -= min(len(note), LONGEST_NOTE)
 
     def forfeit(self, seat: Seat, ending: Ending, detail: str, code: str | None = None) -> None:
         self.fault = Fault(seat, ending, detail, code)

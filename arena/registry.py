@@ -5,6 +5,7 @@ import hmac
 from collections.abc import Callable, Iterable
 
 from arena.bots import AnySpec, RemoteSpec
+from arena.names import twin_of
 from arena.tokens import owner_of, token_hash
 from protocol.messages import BotHello
 
@@ -62,6 +63,7 @@ class Registry:
         if name not in self._entered:
             if self._closed and name not in self._roster:
                 raise Refused(Refusal.BEGUN, "the tournament has begun; nobody can join it any more")
+            self._refuse_twin(name)
             self._entered[name] = given
             return
         kept = self._entered[name]
@@ -74,6 +76,12 @@ class Registry:
                 f"{name!r} is connected already; choose another name (with a token of your own from the beginning, a "
                 "bot may have several connections)",
             )
+
+    def _refuse_twin(self, name: str) -> None:
+        """One bot for all names that look alike. Whoever takes part already keeps its name."""
+        if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._entered, *self._roster))):
+            text = f"{name!r} can be taken for {twin!r}, who is here or takes part; choose another name"
+            raise Refused(Refusal.NAME_TAKEN, text)
 
     def left(self, name: str) -> None:
         """Its last connection is gone. A name that plays in the tournament is kept for it."""

@@ -10,15 +10,20 @@ from typing import Any, Final
 import msgspec
 
 from arena.journal import RoundLine
+from arena.journal_file import open_journal
 from arena.page import GENERATOR, json_text
 from arena.plain_text import printable
 from arena.replays import replay_of
 from arena.report import Report, sample
 from arena.report_page import Sample, report_page
 from arena.viewer import round_data, viewer_page
+from arena.whole_files import write_whole
 from engine.errors import EngineError
 
 _CHUNK: Final = 20  # rounds in a file: up to 300 kB with tactic cards
+
+
+_UNFINISHED: Final = ".replay.html.part"  # all that a report has that was stopped at once
 
 
 class ReportError(Exception):
@@ -31,21 +36,22 @@ def write_report(report: Report, folder: Path, most: int | None) -> int:
     _refuse_foreign(folder)
     total, faults = report.standings.rounds, report.gathered.faults
     chosen = sample(total, [upset.number for upset in report.upsets], faults, most)
-    rounds = folder / "rounds"
-    rounds.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     # First of all: by this file a report that was interrupted is known to be one.
-    (folder / "replay.html").write_text(viewer_page(None), encoding="utf-8")
+    write_whole(folder / "replay.html", viewer_page(None))
+    rounds = folder / "rounds"
+    rounds.mkdir(exist_ok=True)
     listed, chunks = _write_rounds(report, chosen, rounds)
-    (folder / "replay.html").write_text(viewer_page(None, chunks), encoding="utf-8")
+    write_whole(folder / "replay.html", viewer_page(None, chunks))
     _script(rounds / "list.js", {"bots": report.names, "rounds": listed})
     _remove_left_over(rounds, len(chunks))
     shown = None if len(chosen) == total else Sample(len(chosen), len(set(faults).intersection(chosen)))
-    (folder / "index.html").write_text(report_page(report, {number for number, *_ in listed}, shown), encoding="utf-8")
+    write_whole(folder / "index.html", report_page(report, {number for number, *_ in listed}, shown))
     return len(listed)
 
 
 def _refuse_foreign(folder: Path) -> None:
-    if not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists() or not any(path.name != _UNFINISHED for path in folder.iterdir()):
         return
     viewer = folder / "replay.html"
     if not viewer.is_file() or GENERATOR.split()[0] not in viewer.read_text(encoding="utf-8", errors="replace"):
@@ -60,7 +66,7 @@ def _remove_left_over(rounds: Path, chunks: int) -> None:
 
 
 def _script(path: Path, value: Any) -> None:
-    path.write_text(f"arenaLoaded({json_text(value)});\n", encoding="utf-8")
+    write_whole(path, f"arenaLoaded({json_text(value)});\n")
 
 
 def _write_rounds(report: Report, chosen: Sequence[int], folder: Path) -> tuple[list[list[Any]], list[list[int]]]:
@@ -100,7 +106,7 @@ def _lines(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Path, i
     before, wanted = 0, set(chosen)
     for path, places in zip(report.gathered.paths, report.gathered.places, strict=True):
         here = {line: before + index for index, line in enumerate(places, 1) if before + index in wanted}
-        with open(path, "rb") as file:
+        with open_journal(path) as file:
             for place, raw in enumerate(file, 1):
                 if place in here:
                     yield here[place], path, place, raw

@@ -4,31 +4,20 @@ read the file."""
 import enum
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final
 
 import attrs
 from msgspec import Struct
 from tabulate import tabulate
 
-from arena.journal import (
-    VERSION,
-    Entry,
-    JournalError,
-    ResumeLine,
-    RevealLine,
-    RoundLine,
-    TournamentLine,
-    VoidLine,
-    encoded,
-    read,
-    read_round,
-)
+from arena.journal import JournalError, RoundLine, read_round
+from arena.journal_reader import JournalReader
 from arena.plain_text import cropped, printable
 from arena.positions import Replay
 from arena.replays import replay_of
-from arena.standings import Milliseconds, SeatNumber
+from arena.standings import Milliseconds, RoundPoints, SeatNumber
 from engine.cards import SEATS
 from engine.errors import EngineError
 from engine.scoring import Ending
@@ -41,7 +30,7 @@ HEADERS: Final = ("Round", "Bots", "Rules", "Winner", "Ending", "Points", "Moves
 class _Result(Struct, frozen=True, gc=False):
     winner: SeatNumber | None
     ending: Ending
-    points: tuple[int, int]
+    points: tuple[RoundPoints, RoundPoints]
     owners: list[int | None]
 
 
@@ -106,44 +95,19 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
     rounds: list[ListedRound] = []
     problems: list[str] = []
     more = sound = 0
-    for entry, found in lines_of(path, _RoundSummary):
-        match found:
-            case str():
-                if len(problems) < _MOST_PROBLEMS:
-                    problems.append(f"{path}:{entry.number}: {found}")
-                else:
-                    more += 1
-            case _RoundSummary():
-                sound += 1
-                rounds.append(_listed(entry.number, found))
-            case None:
-                sound += 1
+    reader = JournalReader(_RoundSummary)
+    for entry in reader.read(path):
+        sound += entry.line is not None
+        if isinstance(entry.line, _RoundSummary):
+            rounds.append(_listed(entry.number, entry.line))
+        elif entry.line is None and len(problems) < _MOST_PROBLEMS:
+            problems.append(f"{path}:{entry.number}: {entry.problem}")
+        elif entry.line is None:
+            more += 1
+    told = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
     if not sound:
-        raise JournalError(problems[0] if problems else f"{path}:1: the journal is empty: nothing was played yet")
-    return _with_ambiguity(rounds), problems + ([f"{path}: and {more} more lines like these"] if more else [])
-
-
-_Found = TypeVar("_Found", bound=RoundName)
-
-
-def lines_of(path: Path, kind: type[_Found]) -> Iterator[tuple[Entry, _Found | str | None]]:
-    """Each line with the round in it, with what is wrong with it, or with None if it is another line. As in
-    all that reads journals, a tournament that comes twice counts once."""
-    seen: set[bytes] = set()
-    again = False
-    for entry in read(path, kind | TournamentLine | VoidLine | ResumeLine | RevealLine):
-        match entry.line:
-            case TournamentLine() as opening:
-                again = encoded(opening) in seen
-                seen.add(encoded(opening))
-                yield entry, "this tournament was already read; its rounds are left out" if again else None
-            case None:
-                yield entry, printable(entry.problem)
-            case RoundName() if not again:
-                found = cast("_Found", entry.line)
-                yield entry, f"it is of version {found.v}; this is {VERSION}" if found.v != VERSION else found
-            case _:
-                yield entry, None
+        raise JournalError(told[0] if told else f"{path}:1: the journal is empty: nothing was played yet")
+    return _with_ambiguity(rounds), told
 
 
 def _listed(number: int, found: _RoundSummary) -> ListedRound:
@@ -238,16 +202,13 @@ def load_replay(path: Path, address: str) -> Replay:
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
     """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
     found, rounds, damaged = [], 0, []
-    for entry, each in lines_of(path, RoundName):
-        match each:
-            case str():
-                damaged.append(f"{path}:{entry.number}: {each}")
-            case RoundName():
-                rounds += 1
-                if address in (each.id, f"{each.id}@{entry.number}"):
-                    found.append(entry)
-            case None:
-                pass
+    for entry in JournalReader(RoundName).read(path):
+        if isinstance(entry.line, RoundName):
+            rounds += 1
+            if address in (entry.line.id, f"{entry.line.id}@{entry.number}"):
+                found.append(entry)
+        elif entry.line is None:
+            damaged.append(f"{path}:{entry.number}: {entry.problem}")
     if len(found) == 1:
         return found[0].number, read_round(path, found[0])
     if found:

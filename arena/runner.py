@@ -12,8 +12,9 @@ values by the time they come here (see match.py). An exception in here is our ow
 again, and if that does not help the tournament stops with everything finished kept.
 """
 
+import contextlib
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -38,6 +39,7 @@ from arena.journal import (
     encoded,
     round_line,
 )
+from arena.journal_file import JournalChanged, Rescue, rescue
 from arena.ledger import Ledger, planned_matches
 from arena.match import Match, PlayedRound, utc_now
 from arena.matchmaker import Matchmaker
@@ -77,6 +79,16 @@ class _Withdrawn:
 _Told = JournalLine | _Started | _Withdrawn
 
 
+def _waiting(receiver: trio.MemoryReceiveChannel[_Told]) -> Iterator[_Told]:
+    with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+        while True:
+            yield receiver.receive_nowait()
+
+
+def _encoded(lines: Iterable[_Told]) -> bytes:
+    return b"".join(encoded(line) for line in lines if isinstance(line, JournalLine))
+
+
 class Listener(Protocol):
     """Whoever wants to know how it goes. Rounds are told of once they are saved."""
 
@@ -114,6 +126,7 @@ class Tournament:
         self._stderr = StderrKeeper(self._beside("stderr"), self.warnings.append)
         self._failure: TournamentError | None = None
         self._playing = trio.CancelScope()
+        self.rescue: Rescue | None = None  # if somebody changed the journal
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
         for match in planned_matches(self._config):
@@ -153,22 +166,36 @@ class Tournament:
 
     async def _write(self, receiver: trio.MemoryReceiveChannel[_Told]) -> None:
         """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
-        async for first in receiver:
-            lines: list[_Told] = [first]
-            while True:
-                try:
-                    lines.append(receiver.receive_nowait())
-                except (trio.WouldBlock, trio.EndOfChannel):
-                    break
-            data = b"".join(encoded(line) for line in lines if isinstance(line, JournalLine))
-            if self._journal and data:
-                try:
-                    with trio.CancelScope(shield=True):
-                        await trio.to_thread.run_sync(self._journal.append, data)
-                except JournalError as error:
-                    raise TournamentError(str(error)) from error
-            for line in lines:
-                self._tell(line)
+        lines: list[_Told] = []
+        try:
+            async for first in receiver:
+                lines = [first, *_waiting(receiver)]
+                await self._save(lines)
+                for line in lines:
+                    self._tell(line)
+                lines = []
+            if self._journal:
+                self._journal.check()  # for the last time: what we told of must be there when we leave
+        except JournalError as error:
+            self._playing.cancel()
+            lines += [line async for line in receiver]  # what was finished in the meantime
+            self._failure = TournamentError(await self._keep_unsaved(error, lines))
+
+    async def _save(self, lines: list[_Told]) -> None:
+        if self._journal and (data := _encoded(lines)):
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(self._journal.append, data)
+
+    async def _keep_unsaved(self, error: JournalError, lines: list[_Told]) -> str:
+        """What happened, and what became of rounds that could not be written."""
+        unsaved = sum(isinstance(line, RoundLine) for line in lines)
+        if not isinstance(error, JournalChanged):  # the disk is full, say: there is no room beside the journal either
+            return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
+        assert self._journal is not None
+        with trio.CancelScope(shield=True):
+            rescued = await trio.to_thread.run_sync(rescue, self._journal, _encoded(lines), unsaved)
+        self.rescue = rescued
+        return f"{error}; {rescued.told}"
 
     def _tell(self, line: _Told) -> None:
         match line:

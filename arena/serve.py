@@ -12,11 +12,12 @@ import os
 import ssl
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import attrs
+import msgspec
 import trio
 
 from arena.address import address_of, open_listener
@@ -27,8 +28,10 @@ from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
+from arena.journal_file import JournalChanged, Rescue, rescue
 from arena.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
+from arena.plain_text import printable
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
 from arena.server_config import ServerConfig
@@ -43,17 +46,21 @@ def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lob
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, make_listener, lobby_news)
         if running.is_over:
-            return Ran(running.total, running.finished, False, None, [])
+            return Ran(running.total, running.finished, False, None, running.warnings)
         calm_garbage_collector()
         running.warn_of_few_descriptors(raise_descriptor_limit())
         failure = None
         try:
             with unwrapped(TournamentError, JournalError, OSError):
                 trio.run(running.run)
+            journal.check()
+        except JournalChanged as error:  # between two tournaments
+            running.rescue = rescue(journal, b"", 0)
+            failure = f"{error}; {running.rescue.told}"
         except (TournamentError, JournalError) as error:
             failure = str(error)
         stopped = running.stopping > 0 and not running.is_over
-        return Ran(running.total, running.finished, stopped, failure, running.warnings)
+        return Ran(running.total, running.finished, stopped, failure, running.warnings, running.rescue)
 
 
 class Server:
@@ -89,7 +96,8 @@ class Server:
         self._tournament: Tournament | None = None
         self._waiting = trio.CancelScope()  # before a tournament
         self.stopping = 0  # signals
-        self.warnings: list[str] = []
+        self.warnings: list[str] = list(past.ledger.remarks)
+        self.rescue: Rescue | None = None  # if somebody changed the journal
 
     @property
     def finished(self) -> int:
@@ -194,8 +202,15 @@ class Server:
             if name in named:
                 found.append(named[name])
             elif recorded.get("remote"):
-                found.append(RemoteSpec(name, None, Limits(**recorded["clock"])))
+                found.append(RemoteSpec(name, None, self._recorded_limits(recorded)))
         return found
+
+    def _recorded_limits(self, bot: Mapping[str, Any]) -> Limits:
+        try:
+            return msgspec.convert(bot.get("clock"), Limits)
+        except msgspec.ValidationError as error:
+            where = f"the clock of {printable(bot['name'])} in its last opening line is damaged"
+            raise JournalError(f"{self._journal.path}: {where}: {printable(str(error))}") from None
 
     def _roster(self) -> tuple[AnySpec, ...]:
         """Who takes part: with `forever` those who are there; else everybody whom the file names, too."""
@@ -319,6 +334,7 @@ class Server:
             finally:
                 self._rounds[config.first_cycle] = before + tournament.saved, total
                 self.warnings += tournament.warnings
+                self.rescue = tournament.rescue
                 self._tournament = self._listener = None
             if before < total == before + tournament.saved:
                 self._end(config)

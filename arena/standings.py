@@ -14,26 +14,29 @@ import msgspec
 from msgspec import Meta, Struct
 
 from arena.deals import is_recorded
-from arena.journal import WITHDRAWN, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine, read
+from arena.journal import WITHDRAWN, Entry, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
+from arena.journal_reader import JournalReader, read_all
+from arena.matches_over import MatchesOver
 from arena.meetings import Meeting, Versus
 from arena.plain_text import printable
 from arena.ratings import Matchup, Ratings, Scale, rate
 from arena.schedule import Format, pairing_count
 from arena.thinking import ThinkingTime
 from engine.scoring import Ending
-from protocol.messages import is_name
+from protocol.names import is_recorded_name
 
 FAULTS: Final = tuple(ending for ending in Ending if ending.is_fault)
 _MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
 
 SeatNumber = Literal[0, 1]
-Milliseconds = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+RoundPoints = Annotated[int, Meta(ge=0, le=9)]
 
 
 class ResultSummary(Struct, frozen=True, gc=False):
     winner: SeatNumber | None
     ending: Ending
-    points: tuple[int, int]
+    points: tuple[RoundPoints, RoundPoints]
 
 
 class FaultSummary(Struct, frozen=True, gc=False):
@@ -48,7 +51,7 @@ class FaultSummary(Struct, frozen=True, gc=False):
 class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=True):
     """The part of a RoundLine that standings need: a million of them are decoded in a minute."""
 
-    v: Literal[1]
+    v: int
     id: str
     match: str
     bots: tuple[str, str]
@@ -97,7 +100,7 @@ class _Waiting:
 @attrs.define
 class _OpenMatch:
     meeting: Meeting
-    rounds: int = 0
+    rounds: set[str] = attrs.field(factory=set)  # ids
     lead: int = 0  # points of the first bot less those of the second
 
 
@@ -133,6 +136,7 @@ class Standings:
         self._meetings: dict[tuple[str, str], Meeting] = {}
         self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
         self._open_matches: dict[str, _OpenMatch] = {}
+        self._over = MatchesOver()
         self._unfinished_matches = 0  # of tournaments that were followed by another one
         self._plan: _Plan | None = None
         self._planned: int | None = 0
@@ -156,6 +160,7 @@ class Standings:
         self._waiting.clear()
         self._unfinished_matches += len(self._open_matches)
         self._open_matches.clear()
+        self._over = MatchesOver()
         try:
             self._plan = msgspec.convert(line.config, _Plan)
         except msgspec.ValidationError:  # written by another program: all that we need to know is in the rounds
@@ -165,11 +170,12 @@ class Standings:
 
     def add_void(self, line: VoidLine) -> None:
         self.voids += 1
-        if line.excused in (0, 1):
+        if line.excused is not None:
             self.excused[line.bots[line.excused]] += 1
 
     def add(self, line: RoundSummary) -> None:
         """Raises JournalError, and counts nothing, for a round that cannot be."""
+        self._refuse_second(line)
         meeting = self._meetings.get(line.bots) or self._meeting(line.bots)
         side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first of them
         result = line.result
@@ -196,12 +202,19 @@ class Standings:
         self._thinking[line.bots[0]].add(times[0])
         self._thinking[line.bots[1]].add(times[1])
 
+    def _refuse_second(self, line: RoundSummary) -> None:
+        under_way = self._open_matches.get(line.match)
+        if under_way is not None and line.id in under_way.rounds:
+            raise JournalError(f"round {line.id} is there twice")
+        if line.match in self._over:
+            raise JournalError(f"round {line.id} is there twice, or too much: its match was over")
+
     def _meeting(self, bots: tuple[str, str]) -> Meeting:
         first, second = sorted(bots)
         if first == second:
             raise JournalError(f"{first!r} plays against itself")
         for name in bots:
-            if name not in self._thinking and not is_name(name):
+            if name not in self._thinking and not is_recorded_name(name):
                 raise JournalError(f"{name!r} is no name of a bot")
         for name in bots:
             self._thinking.setdefault(name, ThinkingTime())
@@ -217,8 +230,6 @@ class Standings:
             self._waiting[pair] = _Waiting(line.id, meeting, half_points)
             return
         if waiting is not None:
-            if waiting.id == line.id:
-                raise JournalError(f"round {line.id} is there twice")
             if waiting.meeting is not meeting:
                 raise JournalError(f"round {line.id} is said to be paired with {waiting.id}, which other bots played")
             del self._waiting[pair]
@@ -233,12 +244,13 @@ class Standings:
         under_way = self._open_matches.get(line.match)
         if under_way is None:
             under_way = self._open_matches[line.match] = _OpenMatch(meeting)
-        under_way.rounds += 1
+        under_way.rounds.add(line.id)
         under_way.lead += points[0] - points[1]
-        if self._plan is not None and under_way.rounds == self._plan.rounds:
+        if self._plan is not None and len(under_way.rounds) == self._plan.rounds:
             lead = under_way.lead
             meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
             del self._open_matches[line.match]
+            self._over.add(line.match)
             if alone := self._waiting.pop(line.pair, None):  # the last of an odd number of rounds
                 alone.count_as_single()
 
@@ -318,43 +330,39 @@ def fold(
     kind: type[RoundSummary] = RoundSummary,
     watch: Watch = lambda _standings, _line, _path, _number: None,
 ) -> tuple[Standings, list[str]]:
-    """All journals as if they were one file, and a line for each line that cannot be used. Raises OSError.
+    """All journals as if they were one file, and a line for each line that cannot be used. Raises JournalError for what
+    is no regular file, and OSError.
 
     `watch` is told of each line that counted, as soon as it does; `kind` is what it wants to know of rounds."""
     standings = Standings(leave_out_faults=leave_out_faults)
+    reader = JournalReader(kind)
     problems: list[str] = []
     more = 0
-    for problem in _fold(paths, standings, kind, watch):
+    for problem in _fold(read_all(reader, paths), standings, watch):
         if len(problems) < _MOST_PROBLEMS:
-            problems.append(printable(problem))
+            problems.append(problem)
         else:
             more += 1
-    return standings, problems + ([f"and {more} more"] if more else [])
+    return standings, problems + ([f"and {more} more"] if more else []) + reader.remarks()
 
 
-def _fold(paths: Iterable[Path], standings: Standings, kind: type[RoundSummary], watch: Watch) -> Iterator[str]:
-    seen: set[bytes] = set()
-    again = False
-    for path in paths:
-        for entry in read(path, kind | TournamentLine | VoidLine | ResumeLine | RevealLine):
-            match entry.line:
-                case RoundSummary() if not again:
-                    try:
-                        standings.add(entry.line)
-                        watch(standings, entry.line, path, entry.number)
-                    except JournalError as error:
-                        yield f"{path}:{entry.number}: {error}"
+def _fold(entries: Iterable[tuple[Path, Entry]], standings: Standings, watch: Watch) -> Iterator[str]:
+    for path, entry in entries:
+        line = entry.line
+        try:
+            match line:
+                case RoundSummary():
+                    standings.add(line)
                 case TournamentLine():
-                    opening = msgspec.json.encode(entry.line)
-                    again = opening in seen
-                    seen.add(opening)
-                    if again:
-                        yield f"{path}:{entry.number}: this tournament was already read; its rounds are left out"
-                    else:
-                        standings.begin(entry.line)
-                        watch(standings, entry.line, path, entry.number)
-                case VoidLine() if not again:
-                    standings.add_void(entry.line)
-                    watch(standings, entry.line, path, entry.number)
+                    standings.begin(line)
+                case VoidLine():
+                    standings.add_void(line)
+                case ResumeLine() | RevealLine():
+                    continue
                 case None:
                     yield f"{path}:{entry.number}: {entry.problem}"
+                    continue
+        except JournalError as error:
+            yield f"{path}:{entry.number}: {printable(str(error))}"
+        else:
+            watch(standings, line, path, entry.number)

@@ -26,6 +26,7 @@ class TableFormat(enum.Enum):
 _BOUND_NOTE: Final = (
     "* A bound: every round against some of the others was won (or lost), so how far apart they are is open."
 )
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # how what is run begins
 _CROSS_KEYS: Final = ("rounds", "wins", "draws", "losses", "points", "points_against")
 _CROSS_TITLES: Final = {
     "points": "Points of the row against the column",
@@ -174,7 +175,12 @@ def _csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
 def _csv_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return "-".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else value
+    return str(value).lower() if isinstance(value, bool) else harmless(value) if isinstance(value, str) else value
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: bots choose their names (OWASP, CSV injection)."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
@@ -198,7 +204,7 @@ def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
 
 
 def _cross_csv(rows: Sequence[Row], standings: Standings) -> str:
-    lines = [list(line.values()) for line in _cross(rows, standings)]
+    lines = [list(map(_csv_value, line.values())) for line in _cross(rows, standings)]
     return _csv_text(["name", "opponent", *_CROSS_KEYS], lines)
 
 

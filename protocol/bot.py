@@ -47,8 +47,8 @@ from protocol.messages import (
     RoundStart,
     ServerHello,
     Welcome,
-    is_name,
 )
+from protocol.names import NAME_RULE, name_problem
 from protocol.session import Role, Session
 
 __all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
@@ -160,10 +160,8 @@ def run(
     certificates in that file.
     """
     name = name or Path(sys.argv[0]).stem or "bot"
-    if not is_name(name):
-        raise ValueError(
-            f"{name!r} is no name for a bot: 1 to 64 printable characters, words separated by single spaces"
-        )
+    if problem := name_problem(name):
+        raise ValueError(f"{name!r} is no name for a bot: {problem}; expected {NAME_RULE}")
     hello = BotHello(PROTOCOL, name, version, author, token, legal)
     bot = Bot(
         choose,

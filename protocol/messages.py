@@ -11,6 +11,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from protocol.errors import Code, RemoteProtocolError
+from protocol.names import NAME_RULE, Name, name_problem
+from protocol.names import is_name as is_name
 
 PROTOCOL: Final = 1
 
@@ -22,19 +24,6 @@ Phase = Literal["claim", "play", "draw", "return"]
 _MOST: Final = 2**53 - 1
 Id = Annotated[int, Meta(ge=0, le=_MOST)]
 Count = Annotated[int, Meta(ge=0, le=_MOST)]
-# No white space, no control characters, none that is invisible or turns the direction of writing.
-_WORD = r"[^\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
-_END = r"$(?!\n)"  # Python's $ alone also matches before a last newline
-Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=f"^{_WORD}( {_WORD})*{_END}")]
-
-
-def is_name(text: object) -> bool:
-    """Whether a bot may be called so."""
-    try:
-        msgspec.convert(text, Name)
-        return isinstance(text, str) and bool(text.encode())
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        return False
 
 
 class _Message(Struct, frozen=True, tag_field="type"):
@@ -233,6 +222,10 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     session: str | None = None  # of the connection that this one takes the place of
     watch: str | None = None  # whoever says this wants to watch a match, or any ("")
 
+    def __post_init__(self) -> None:
+        if problem := name_problem(self.name):
+            raise ValueError(f"A name is {NAME_RULE}, but {problem} - at `$.name`")
+
 
 class Action(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):
     id: Id
@@ -316,8 +309,8 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
         tag = ""
     known = {message.__struct_config__.tag: message for message in union.__args__}
     if "matching regex" in problem:
-        problem = "A name is 1 to 64 printable characters, words separated by single spaces - at `$.name`"
-    problem = _escaped(problem)[:120]  # it may quote a value, of any length
+        problem = f"A name is {NAME_RULE} - at `$.name`"
+    problem = _escaped(problem.removesuffix(" - at `$`"))[:200]  # it may quote a value, of any length
     if tag in known:
         example = _EXAMPLES.get(known[tag])
         return RemoteProtocolError(Code.BAD_MESSAGE, f"{problem}; {tag!r} looks like {example}" if example else problem)
@@ -363,6 +356,7 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"schotten-arena protocol {PROTOCOL}",
+        "description": f"The pattern of names allows more than the server does, to whom a name is {NAME_RULE}.",
         "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
         "$defs": {"from_server": server, "from_bot": bot, **components},
     }

@@ -172,11 +172,12 @@ WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "slow-now-and-then": slow_now_and_then,
     "always-slow": always_slow,
     "illegal-in-tactics": illegal_in_tactics,
+    "long-notes": lambda request: answer(request, note="n" * 3000),
     "no-newline": raw(b'{"type":"action","id":1,"move":"pass"}'),
 }
 FROM_THE_START = (
     "leak", "flood-stderr", "twice-later", "always-slow", "slow-now-and-then", "illegal-in-tactics",
-    "crash-in-odd-rounds",
+    "crash-in-odd-rounds", "long-notes",
 )  # fmt: skip
 
 

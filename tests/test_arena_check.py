@@ -37,8 +37,15 @@ async def test_a_good_bot_passes_every_check() -> None:
     assert list(findings) == [
         "start", "hello", "right-id", "rules-base", "rules-expert", "rules-tactics", "rules-tactics-expert",
         "rules-classic", "unknown-fields", "unknown-types", "early-end", "second-match", "memory", "bye",
-        "end-of-input", "speed-p99", "speed-worst",
+        "end-of-input", "notes", "speed-p99", "speed-worst",
     ]  # fmt: skip
+
+
+async def test_notes_that_will_be_cut_are_a_warning() -> None:
+    notes = (await examined(bad_bot("long-notes")))["notes"]
+    assert notes.verdict is Verdict.WARNING
+    assert "its longest note had 3000 characters" in notes.message
+    assert "the journal keeps 500 characters of a note and 10000 of a bot's notes in a round" in notes.message
 
 
 @pytest.mark.parametrize(
@@ -132,7 +139,7 @@ async def test_after_three_failures_in_a_row_the_rest_is_skipped_and_said_to_be(
     assert failed(findings) == ["right-id", "rules-base", "rules-expert"]
     assert findings["end-of-input"].verdict is Verdict.SKIPPED
     assert findings["end-of-input"].message == "not made after 3 failures in a row"
-    assert len(findings) == 17
+    assert len(findings) == 18
 
 
 async def test_a_bot_that_wants_no_legal_moves_gets_none() -> None:
@@ -179,7 +186,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back
     assert told == ["Start the bot again now: it has 0.2 seconds to connect."]
     assert set(verdicts.values()) == {Verdict.OK}
-    assert len(verdicts) == 15
+    assert len(verdicts) == 16
 
 
 def arena(*arguments: str) -> Result:
@@ -189,10 +196,10 @@ def arena(*arguments: str) -> Result:
 def test_the_exit_status_and_the_last_line_say_whether_the_bot_is_fit() -> None:
     good = arena(bad_command("none"), "--rounds", "2")
     assert good.exit_code == 0
-    assert good.output.splitlines()[-1].endswith("fit to play (17 ok)")
+    assert good.output.splitlines()[-1].endswith("fit to play (18 ok)")
     bad = arena(bad_command("crash-at-start"))
     assert bad.exit_code == 1
-    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed, 16 skipped)")
+    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed, 17 skipped)")
 
 
 def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_doubled_and_unfinished_journals_are_told(journal: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines, *lines]))
     doubled = arena("verify", str(journal))
-    assert "cup.jsonl:15: this tournament comes twice; only one counts" in doubled.output
+    assert "cup.jsonl:15: this tournament was already read; its rounds are left out" in doubled.output
     assert "12 rounds of 1 tournament" in doubled.output
     journal.write_bytes(b"".join(lines[:5]))
     unfinished = arena("verify", str(journal))

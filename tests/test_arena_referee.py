@@ -138,3 +138,24 @@ def test_a_request_can_leave_out_the_legal_moves() -> None:
     ask = played.ask()
     assert ask is not None
     assert played.request(ask, 1, (0, 0), UNTIMED, with_legal=False).legal == ()
+
+
+def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -> None:
+    played, rng = referee("base"), random.Random(1)
+    while ask := played.ask():
+        played.answer(rng.choice(ask.legal).text, 5, "é" * 3000 if ask.seat == 0 else "short")
+    assert played.fault is None
+    notes = [note for index, note in played.notes.items() if played.moves[index].seat == 0]
+    assert len(notes) > 22
+    assert notes[:20] == ["é" * 500 + "… (2500 more)"] * 20
+    assert notes[20:] == ["… (3000 more)"] * (len(notes) - 20)
+    assert {note for index, note in played.notes.items() if played.moves[index].seat == 1} == {"short"}
+
+
+@pytest.mark.parametrize("length", [0, 1, 499, 500])
+def test_a_note_that_fits_is_kept_as_it_is(length: int) -> None:
+    played = referee()
+    ask = played.ask()
+    assert ask is not None
+    played.answer(ask.legal[0].text, 5, "x" * length)
+    assert list(played.notes.values()) == ["x" * length]

@@ -2,6 +2,9 @@
 
 import json
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
 import tracemalloc
 from collections.abc import Sequence
@@ -39,7 +42,7 @@ def chunk(path: Path) -> Any:
 
 
 def gathered(tmp_path: Path, *lines: dict[str, Any]) -> Report:
-    return gather([written(tmp_path / "journal.jsonl", standing_opening(), *lines)])
+    return gather([written(tmp_path / "journal.jsonl", standing_opening(rounds=20), *lines)])
 
 
 # What is gathered
@@ -176,6 +179,57 @@ def test_a_report_is_written_anew_and_what_is_left_over_goes(tmp_path: Path) -> 
     assert ran(journal, "-o", tmp_path / "out", "--rounds", "5").exit_code == 0
     assert sorted(path.name for path in (tmp_path / "out" / "rounds").iterdir()) == ["0.js", "list.js"]
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+def _whole(folder: Path) -> bool:
+    """No file ends in its middle, and none is left that was not finished."""
+    pages = [path for path in folder.rglob("*") if path.is_file()]
+    ends = {".html": "</html>\n", ".js": ");\n"}
+    return all(path.suffix in ends and path.read_text().endswith(ends[path.suffix]) for path in pages)
+
+
+def _written(journal: Path, folder: Path, limit: str = "unlimited") -> subprocess.CompletedProcess[str]:
+    command = shlex.join([sys.executable, "-m", "arena", "report", str(journal), "-o", str(folder)])
+    return subprocess.run(["bash", "-c", f"ulimit -f {limit}; exec {command}"], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("limit", "file"), [("8", "replay.html"), ("120", "rounds/0.js")])
+def test_a_file_that_cannot_be_written_is_named_and_no_half_page_is_left(limit: str, file: str, tmp_path: Path) -> None:
+    journal, folder = write(tmp_path / "cup.jsonl", 40), tmp_path / "pages"
+    full = _written(journal, folder, limit)  # so many kilobytes for a file
+    assert full.returncode == 1
+    assert full.stderr == f"arena: File too large: {folder / file}\n"
+    assert _whole(folder)
+    assert _written(journal, folder).returncode == 0
+    assert (folder / "index.html").is_file()
+    assert _whole(folder)
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no disk of our own can be mounted here")
+    try:
+        small, large = write(tmp_path / "small.jsonl", 10), write(tmp_path / "large.jsonl", 200)
+        assert _written(small, disk / "pages").returncode == 0
+        index = (disk / "pages" / "index.html").read_bytes()
+        full = _written(large, disk / "pages")
+        assert full.returncode == 1
+        assert re.fullmatch(rf"arena: No space left on device: {disk}/pages/rounds/\d+.js\n", full.stderr)
+        assert (disk / "pages" / "index.html").read_bytes() == index
+        assert _whole(disk / "pages")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_page_of_one_round_goes_to_a_pipe_as_well(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 2)
+    words = [sys.executable, "-m", "arena", "replay", str(journal), "1.1", "--html", "/dev/stdout"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "</html>" in done.stdout
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_a_folder_that_is_no_report_is_left_alone(tmp_path: Path) -> None:
@@ -349,8 +403,9 @@ def test_no_style_or_script_could_end_its_own_element() -> None:
         assert "</" not in path.read_text(), path.name
 
 
-def test_an_installed_arena_has_the_files_of_the_pages() -> None:
+def test_an_installed_arena_has_all_files_that_are_no_code() -> None:
     root = Path(__file__).parent.parent
     patterns = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["arena"]
     packaged = {path for pattern in patterns for path in (root / "arena").glob(pattern)}
-    assert {path for path in (root / "arena" / "pages").iterdir() if path.is_file()} == packaged
+    files = {path for path in (root / "arena").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in files if path.suffix != ".py"} == packaged

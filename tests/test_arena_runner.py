@@ -6,6 +6,7 @@ import random
 import re
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -176,6 +177,14 @@ def test_a_bot_that_floods_stderr_plays_on_and_its_file_is_capped(journal: Path)
     assert (journal.with_suffix(".stderr") / "1-loud.txt").stat().st_size == 1 << 20
 
 
+def test_a_bot_that_notes_without_end_does_not_fill_the_journal(journal: Path) -> None:
+    for line in played(configured(f"noting={bad_command('long-notes')}", steady("b"), journal=journal)):
+        assert line.fault is None
+        assert line.notes
+        assert sum(map(len, line.notes.values())) < 10_000 + 20 * len(line.notes)
+    assert verify_journals([journal]).problems == []
+
+
 def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> None:
     bots = (f"bad={bad_command('hang')}", steady("a"), steady("b"), steady("c"))
     config = configured(*bots, journal=journal, st="8", concurrency="4", max_faults="1")
@@ -320,16 +329,19 @@ def test_a_round_is_told_of_only_when_it_is_on_the_disk(journal: Path, monkeypat
 
     def fsync(descriptor: int) -> None:
         real(descriptor)
-        happened.append(f"{journal.read_bytes().count(NEWLINE)} lines on the disk")
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        lines = f"{journal.read_bytes().count(NEWLINE)} lines on the disk"
+        happened.append("the name of the file is on the disk" if is_folder else lines)
 
     class Listening(Quiet):
         def finished(self, line: RoundLine) -> None:
             happened.append(f"round {line.round} told")
 
-    monkeypatch.setattr("arena.journal.os.fsync", fsync)
+    monkeypatch.setattr("arena.journal_file.os.fsync", fsync)
     config = configured(steady("a"), steady("b"), journal=journal, concurrency="1")
     drive(config, lambda _total, _done: nullcontext(Listening()))
-    assert happened[0] == "1 lines on the disk"  # the configuration
+    assert happened[0] == "the name of the file is on the disk"
+    assert happened[1] == "1 lines on the disk"  # the configuration
     for number in (1, 2):
         told = happened.index(f"round {number} told")
         assert (

@@ -10,7 +10,7 @@ import pytest
 from arena.columns import COLUMNS, columns_named
 from arena.journal import VoidLine
 from arena.standings import Standings
-from arena.tables import TableFormat, render
+from arena.tables import TableFormat, harmless, render
 from tests.test_arena_standings import line, opening, standings_of
 
 MOVES = [(0, "play r5 3", 10), (1, "play r1 1", 250), (0, "claim 3", 25)]
@@ -222,11 +222,26 @@ def test_no_name_breaks_a_format(name: str) -> None:
     )
     assert name in rendered(standings)
     assert name in [row["name"] for row in json.loads(rendered(standings, "json"))["standings"]]
-    assert name in [row["name"] for row in csv.DictReader(io.StringIO(rendered(standings, "csv")))]
+    assert harmless(name) in [row["name"] for row in csv.DictReader(io.StringIO(rendered(standings, "csv")))]
     for row in rendered(standings, "markdown", cross=True).splitlines():
         if row.startswith("|"):
             unescaped = re.sub(r"\\.", "", row)
             assert unescaped.count("|") in (11, 5)  # ten columns; number, name and two opponents
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=cmd|" /C calc"!A1'])
+def test_no_spreadsheet_takes_a_name_for_a_formula_and_numbers_stay_numbers(name: str) -> None:
+    assert harmless(name) == f"'{name}"
+    if name.isprintable():
+        rounds = [line(f"m.{n}", 0, (5, 1), bots=("zoe", name)) for n in (1, 2)] + [
+            line("m.3", 1, (1, 5), bots=("zoe", name))
+        ]
+        standings = standings_of(opening(rounds=3, mirror=False), *rounds)
+        rows = list(csv.DictReader(io.StringIO(rendered(standings, "csv", "name,elo,points"))))
+        assert [row["name"] for row in rows] == ["zoe", f"'{name}"]
+        assert float(rows[1]["elo"]) < 0
+        cross = list(csv.DictReader(io.StringIO(rendered(standings, "csv", cross=True))))
+        assert [(row["name"], row["opponent"]) for row in cross] == [("zoe", f"'{name}"), (f"'{name}", "zoe")]
 
 
 def test_names_that_look_like_numbers_are_left_as_they_are() -> None:

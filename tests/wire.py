@@ -35,6 +35,7 @@ from protocol.messages import (
     Watching,
     Welcome,
 )
+from protocol.names import is_name
 
 SERVER_CLASSES: Final[tuple[type[ServerMessage], ...]] = get_args(ServerMessage)
 BOT_CLASSES: Final[tuple[type[BotMessage], ...]] = get_args(BotMessage)
@@ -98,8 +99,8 @@ EXAMPLES: Final[dict[type[Message], Message]] = {
 }
 assert set(EXAMPLES) == set(CLASSES)
 
-_letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zs", "Zl", "Zp"))
-names = st.lists(st.text(_letters, min_size=1, max_size=8), min_size=1, max_size=7).map(" ".join)
+_letters = st.characters(codec="utf-8", exclude_categories=("C", "Z", "Me", "Mn"))
+names = st.lists(st.text(_letters, min_size=1, max_size=8), min_size=1, max_size=7).map(" ".join).filter(is_name)
 
 
 def _values(kind: shape.Type) -> st.SearchStrategy[Any]:

@@ -26,7 +26,7 @@ from engine.scoring import Ending, Outcome
 VERSION: Final = 1
 WITHDRAWN: Final = "withdrawn after"  # how the detail of a round begins that a withdrawn bot forfeits
 _LONGEST: Final = 1 << 24  # bytes of a line; the longest ever written have some hundred kilobytes
-_MOST_POINTS: Final = 9  # as many as there are stones; nobody scores more in a round
+MOST_POINTS: Final = 99  # of a round; more than anybody scores, and sums of them fit everywhere
 _ENDINGS: Final = tuple(ending.value for ending in Ending)
 
 
@@ -49,8 +49,8 @@ class ResultLine(Struct, frozen=True):
         """A line that says anything else is refused where it is read, and not somewhere in the middle of a command."""
         if self.winner not in (None, 0, 1):
             raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
-        if not all(0 <= points <= _MOST_POINTS for points in self.points):
-            raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {_MOST_POINTS}")
+        if not all(0 <= points <= MOST_POINTS for points in self.points):
+            raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {MOST_POINTS}")
         if self.ending not in _ENDINGS:
             raise ValueError(f"{self.ending[:40]!r} is no ending; there are: {', '.join(_ENDINGS)}")
 

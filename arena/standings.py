@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from arena.deals import is_recorded
-from arena.journal import WITHDRAWN, Entry, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
+from arena.journal import MOST_POINTS, WITHDRAWN, Entry, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
 from arena.journal_reader import JournalReader, read_all
 from arena.matches_over import MatchesOver
 from arena.meetings import Meeting, Versus
@@ -30,7 +30,7 @@ _MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all
 
 SeatNumber = Literal[0, 1]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-RoundPoints = Annotated[int, Meta(ge=0, le=9)]
+RoundPoints = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
 
 
 class ResultSummary(Struct, frozen=True, gc=False):

@@ -9,10 +9,11 @@ import trio
 from arena.bots import BotSpec
 from arena.bundle import read_bundle
 from arena.match import Match, PlayedRound
+from arena.plain_text import printable
 from arena.player import LocalPlayer
 from arena.schedule import MatchId, PlannedMatch, recoloured
 from arena.signals import calling_on_signals
-from arena.spawn import pass_on_stderr
+from arena.stderr import PassedOn
 from arena.watch import Watch
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -40,11 +41,12 @@ def play_again(bundle: Path) -> str | None:
     if played.void is not None:
         now = f"void: {played.void}"
     elif fault is not None:
-        now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
+        now = f"{specs[fault.seat].name}: {fault.ending.value}: {printable(fault.detail)}"
     else:
         assert outcome is not None
         now = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
-    return f"Then: {before['bot']}: {before['ending']}: {before['detail']}\nNow:  {now}"
+    then = printable(f"{before['bot']}: {before['ending']}: {before['detail']}")
+    return f"Then: {then}\nNow:  {now}"
 
 
 async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound | None:
@@ -62,7 +64,7 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     deal = recoloured(deal, seed) if facts["recoloured"] else deal
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, pass_on_stderr) for spec in specs)
+        one, two = (LocalPlayer(spec, nursery, PassedOn()) for spec in specs)
         match = Match(planned, rules, seed, (one, two), watch, lambda *_: None)
         played = await match.play_dealt(planned.rounds[0], first, seed, deal)
         await one.leave()

@@ -11,6 +11,7 @@ from arena.cli_table import print_standings
 from arena.cli_tournament import configured, given, listener_maker, lobby_news, options_of, report
 from arena.config import ConfigError
 from arena.options import BOT, SERVER, TOURNAMENT
+from arena.plain_text import printable
 from arena.signals import INTERRUPTED
 
 
@@ -129,9 +130,9 @@ def connect(
         token = token_file.read().strip()
     server = Server(address, token, name, tls, ca, retry)
     try:
-        finished = connect_all(server, spec, connections, lambda text: click.echo(text, err=True))
+        finished = connect_all(server, spec, connections, lambda text: click.echo(printable(text), err=True))
     except (ConnectError, AddressError) as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(printable(str(error))) from None
     if not finished:
         sys.exit(INTERRUPTED)
 
@@ -160,18 +161,18 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
 
     from arena.connect import ConnectError, Server
     from arena.signals import unwrapped
-    from arena.watching import Screen
+    from arena.watching import Screen, json_line
     from arena.watching import watch as attend
 
     _check_tls(tls, ca)
     on_terminal = sys.stdout.isatty() and not as_json
     screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, match, "NO_COLOR" not in os.environ)
-    tell_line = (lambda line: click.echo(line.decode())) if as_json else None
+    tell_line = (lambda line: click.echo(json_line(line))) if as_json else None
     try:
         with unwrapped(ConnectError, AddressError, OSError):
             finished = trio.run(attend, Server(address, tls=tls, ca=ca), match, screen, tell_line)
     except (ConnectError, AddressError) as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(printable(str(error))) from None
     if not finished:
         sys.exit(INTERRUPTED)
 

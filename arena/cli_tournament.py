@@ -17,6 +17,7 @@ import click
 from arena.cli_table import print_standings
 from arena.config import Config, ConfigError, from_command_line, from_file
 from arena.options import BOT, TOURNAMENT, Option
+from arena.plain_text import printable, printable_lines
 from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -193,11 +194,11 @@ def again(bundle: Path) -> None:
     try:
         told = play_again(bundle / "bundle.json" if bundle.is_dir() else bundle)
     except (ValueError, FileNotFoundError) as error:
-        raise click.ClickException(f"{bundle}: {error}") from None
+        raise click.ClickException(f"{bundle}: {printable(str(error))}") from None
     if told is None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
-    click.echo(told)
+    click.echo(printable_lines(told))
 
 
 @click.command()

@@ -21,7 +21,8 @@ from arena.address import parse_address
 from arena.bots import BotSpec
 from arena.link import tune
 from arena.signals import calling_on_signals, first_of, unwrapped
-from arena.spawn import BotProcess, SpawnError, exit_words, pass_on_stderr, spawn
+from arena.spawn import BotProcess, SpawnError, exit_words, spawn
+from arena.stderr import PassedOn
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
@@ -159,7 +160,7 @@ class Visit:
             return str(error)
         async with stream:
             try:
-                async with spawn(self._spec, pass_on_stderr) as process:
+                async with spawn(self._spec, PassedOn()) as process:
                     await self._bridge(stream, process)
             except SpawnError as error:
                 raise ConnectError(str(error)) from None

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from arena.journal import RoundLine, VoidLine, is_forfeit
+from arena.plain_text import printable, printable_lines
 from arena.schedule import PlannedRound
 
 Say = Callable[[str], None]
@@ -73,16 +74,18 @@ class PlainLines(Quiet):
         score = score_text(line.result.winner, nobody=line.fault is not None)
         self._say(f"Finished round {number} ({line.bots[0]} vs {line.bots[1]}): {score} {{{ending_text(line)}}}")
         if line.fault:
-            self._say(f"  {line.fault.detail}" + (f"; see {line.fault.bundle}" if line.fault.bundle else ""))
+            see = f"; see {line.fault.bundle}" if line.fault.bundle else ""
+            self._say(f"  {printable(line.fault.detail)}{see}")  # it may hold what the bot wrote
 
     def void(self, line: VoidLine) -> None:
-        self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {line.reason}")
+        reason = printable_lines(line.reason)
+        self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {reason}")
 
     def withdrawn(self, name: str, faults: int) -> None:
         self._say(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
 
     def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
-        self._say(text)
+        self._say(printable(text))
 
 
 class JsonEvents(Quiet):
@@ -154,7 +157,8 @@ class LiveLine(Quiet):
         leaders = "  ".join(f"{name} {self._points[name] / self._rounds[name]:.2f}" for name in best)
         self._progress.update(self._task, advance=1, rate=f"{rate:.1f}/s", leaders=leaders)
         if line.fault and not is_forfeit(line):
-            self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {line.fault.detail}")
+            detail = printable(line.fault.detail)
+            self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {detail}")
 
     def void(self, line: VoidLine) -> None:
         self._tell(f"void: round {line.id} will be played again: {line.reason}")
@@ -166,4 +170,4 @@ class LiveLine(Quiet):
         self._tell(text)
 
     def _tell(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(printable_lines(text), markup=False, highlight=False)

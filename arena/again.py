@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import trio
 
-from arena.bots import BotSpec
+from arena.bots import BotError, BotSpec
 from arena.bundle import read_bundle
 from arena.match import Match, PlayedRound
 from arena.plain_text import printable
@@ -30,6 +30,8 @@ def play_again(bundle: Path) -> str | None:
             )
     try:
         specs = [BotSpec.from_record(bot) for bot in facts["bots"]]
+    except BotError as error:
+        raise ValueError(str(error)) from None
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this bundle is damaged: {type(error).__name__} {error}") from None
     specs = [attrs.evolve(spec, cwd=Path(facts["cwd"]) / (spec.cwd or "")) for spec in specs]

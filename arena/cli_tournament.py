@@ -16,7 +16,7 @@ import click
 
 from arena.cli_table import print_standings
 from arena.config import Config, ConfigError, from_command_line, from_file
-from arena.options import BOT, TOURNAMENT, Option
+from arena.options import BOT, OWN, TOURNAMENT, Option
 from arena.plain_text import printable, printable_lines
 from arena.signals import INTERRUPTED
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-_BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, start, timemargin, restart, memory, cpu."
+_BOT_KEYS = ", ".join(option.name for option in (*OWN, *BOT) if option.name != "token")
+_BOT_HELP = f"A bot with keys of its own: {_BOT_KEYS}."
 
 
 def options_of(options: Sequence[Option]) -> Callable[[F], F]:
@@ -184,6 +185,8 @@ def lobby_news(events: bool, quiet: bool) -> "Listener":
 @click.argument("bundle", type=click.Path(exists=True, path_type=Path))
 def again(bundle: Path) -> None:
     """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
+
+    A bundle has only the names of the variables that `env` gave to a bot: set them for this command.
 
     \b
     Example:

@@ -25,7 +25,7 @@ from arena.bots import (
     parse_bot,
 )
 from arena.clock import Limits
-from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
+from arena.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
 from arena.schedule import Format, PlannedMatch, schedule
 from engine.ruleset import Begins, RuleSet
 from protocol.messages import is_name
@@ -84,7 +84,8 @@ class Source:
             try:
                 found[key] = options[key].read(value)
             except ValueError as error:
-                raise ConfigError(f"{self.where(key)}: {key} = {value!r}, but expected {error}") from None
+                said = ":" if options[key].secret else f" = {value!r}, but"
+                raise ConfigError(f"{self.where(key)}: {key}{said} expected {error}") from None
         return found
 
 
@@ -106,6 +107,13 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
 def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
     """One BOT argument, and the options of bots that were given."""
     return _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
+
+
+def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
+    """A bot that is started as it is, with the options of STARTED that were given. Raises ConfigError."""
+    keys = Source(options, _flag).read(by_name(STARTED))
+    names = {"cpu": "cpu_seconds"}
+    return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -254,6 +262,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         restart=keys.get("restart", Restart.NEVER),
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
+        inherit_env=keys.get("inherit-env", False),
     )
     if problem := missing_program(spec):
         raise ConfigError(f"{where}: {problem}")
@@ -348,4 +357,10 @@ def _bot_differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) 
     old, new = ({bot.get("name"): bot for bot in bots} for bots in (before, after))
     if list(old) != list(new):
         return [f"bots: the journal has {', '.join(map(str, old))}, now there are {', '.join(map(str, new))}"]
-    return [f"bot {name}: {line}" for name in old for line in differences(old[name], new[name])]
+    return [f"bot {name}: {line}" for name in old for line in differences(_named(old[name]), _named(new[name]))]
+
+
+def _named(bot: dict[str, Any]) -> dict[str, Any]:
+    """With the names of its environment alone: older journals have the values as well."""
+    env = bot.get("env")
+    return bot | {"env": sorted(map(str, env))} if isinstance(env, dict | list) else bot

@@ -127,7 +127,7 @@ def _start(spec: BotSpec) -> tuple[BotProcess, int]:
             stdout=their_out,
             stderr=their_err,
             cwd=spec.cwd,
-            env=os.environ | dict(spec.env),
+            env=spec.environment(),
             start_new_session=True,
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command

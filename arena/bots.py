@@ -28,6 +28,9 @@ class Restart(enum.Enum):
     ROUND = "round"
 
 
+MOST_PROCESSES: Final = 64  # unless the organiser says otherwise: plenty for a pool of workers, few for the machine
+
+
 @attrs.frozen
 class BotSpec:
     name: str
@@ -39,6 +42,7 @@ class BotSpec:
     memory: int | None = None  # bytes
     cpu_seconds: int | None = None
     inherit_env: bool = False
+    processes: int = MOST_PROCESSES  # at once
 
     def environment(self) -> dict[str, str]:
         """What the bot's process gets: little of our own environment, in which secrets stand, and what `env` says."""
@@ -61,7 +65,8 @@ class BotSpec:
             "restart": self.restart.value,
             "memory": self.memory,
             "cpu": self.cpu_seconds,
-            **({"inherit_env": True} if self.inherit_env else {}),  # older journals have it not
+            **({"inherit_env": True} if self.inherit_env else {}),  # older journals have none of these two
+            **({"processes": self.processes} if self.processes != MOST_PROCESSES else {}),
         }
 
     @staticmethod
@@ -78,6 +83,7 @@ class BotSpec:
             memory=recorded["memory"],
             cpu_seconds=recorded["cpu"],
             inherit_env=bool(recorded.get("inherit_env", False)),
+            processes=recorded.get("processes", MOST_PROCESSES),
         )
 
 

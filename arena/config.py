@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from arena.bots import (
+    MOST_PROCESSES,
     OWN_BOTS,
     AnySpec,
     BotError,
@@ -263,6 +264,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
         inherit_env=keys.get("inherit-env", False),
+        processes=keys.get("processes", MOST_PROCESSES),
     )
     if problem := missing_program(spec):
         raise ConfigError(f"{where}: {problem}")

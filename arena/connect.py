@@ -261,6 +261,8 @@ class Visit:
         await process.last_words()
         status = process.exit_status
         self._ended = "closed its output" if status is None else f"ended ({exit_words(status)})"
+        if process.overrun:
+            self._ended = f"was ended: {process.overrun.words}"
 
     def _hello(self, line: bytes) -> bytes:
         """The bot's hello with what it does not know: the token, and the connection that was lost. Raises

@@ -142,7 +142,7 @@ class Match:
             except StartFailure as failure:
                 reasons[seat] = (Ending.FAILED_TO_START, str(failure))
             except LeftBetweenRounds as left:
-                reasons[seat] = (Ending.CRASHED, str(left))
+                reasons[seat] = (left.ending, str(left))
 
         async with trio.open_nursery() as nursery:
             for seat in SEATS:
@@ -252,7 +252,10 @@ async def _play(
             else:
                 return None
         except RemoteProtocolError as error:
-            referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
+            if overrun := players[seat].overrun:  # it was ended in the middle of a line
+                referee.forfeit(seat, overrun.ending, overrun.words)
+            else:
+                referee.forfeit(seat, Ending.MALFORMED, str(error), code=error.code)
             return None
         except Gone as gone:
             referee.forfeit(seat, gone.ending, str(gone))

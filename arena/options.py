@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from arena.address import AddressError, parse_address
-from arena.bots import Restart
+from arena.bots import MOST_PROCESSES, Restart
 from arena.clock import ClockError, parse_tc
 from arena.schedule import Format
 from arena.tokens import is_token_hash
@@ -245,11 +245,12 @@ BOT: Final = (
         "Pass on the whole environment, not only PATH, HOME, LANG and TMPDIR.  [false]",
         flag=True,
     ),
-    Option("memory", _size, "Memory that each process of a bot may use, such as 512M or 2G.", "SIZE"),
-    Option("cpu", _number(1), "Seconds of processor time that each process of a bot may use.", "SECONDS"),
+    Option("memory", _size, "Real memory that a bot may use with all its children, such as 512M or 2G.", "SIZE"),
+    Option("cpu", _number(1), "Seconds of processor time for a bot and all its children, from its start.", "SECONDS"),
+    Option("processes", _number(1), f"Processes that a bot may be at once.  [{MOST_PROCESSES}]", "N"),
 )
 # Of a bot that a command starts without a tournament around it.
-STARTED: Final = tuple(option for option in BOT if option.name in ("env", "inherit-env", "memory", "cpu"))
+STARTED: Final = tuple(option for option in BOT if option.name in ("env", "inherit-env", "memory", "cpu", "processes"))
 # Of one bot only.
 OWN: Final = (
     Option("cmd", _words, "The command, or the name of a bot that comes along."),

@@ -25,6 +25,9 @@ _REASONS = {
     "crashed": "crashed",
     "failed-to-start": "did not start",
     "disconnected": "disconnects",
+    "out-of-memory": "uses too much memory",
+    "out-of-cpu": "uses too much processor time",
+    "out-of-processes": "has too many processes",
 }
 
 

@@ -71,11 +71,11 @@ def test_the_environment_is_an_option_of_files_and_of_the_command_line(tmp_path:
     assert (one.env, one.inherit_env) == ((("DEPLOY_KEY", SECRET), ("DEPTH", "3")), True)
     assert (two.env, two.inherit_env) == ((), True)
     flags = {"env": "DEPLOY_KEY DEPTH=3", "inherit-env": "true"}
-    (other, third) = from_command_line(["greedy"], ["cmd=random inherit-env=false"], flags).bots
+    (other, third) = from_command_line(["greedy"], ["cmd=random inherit-env=false processes=7"], flags).bots
     assert isinstance(other, BotSpec)
     assert isinstance(third, BotSpec)
     assert (other.env, other.inherit_env) == (one.env, True)
-    assert (third.env, third.inherit_env) == (one.env, False)
+    assert (third.env, third.inherit_env, third.processes) == (one.env, False, 7)
 
 
 def test_a_mistake_in_the_environment_is_told_without_its_values(tmp_path: Path) -> None:

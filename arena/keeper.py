@@ -23,6 +23,7 @@ import resource
 import select
 import signal
 import socket
+import time
 from typing import Any, Final, NamedTuple
 
 from arena.process_end import adopt_orphans, end_all_below, hurry, send_below
@@ -31,10 +32,15 @@ from arena.process_tree import Process, below, count_below, memory_of
 TERMINATE: Final = b"T"  # what the arena says after the request
 KILL: Final = b"K"
 
-_MOST_THREADS: Final = 2048  # of all processes: a few hundred in a large Java program, and far from what a machine has
+_MOST_THREADS: Final = 1000  # of all processes: a few hundred in a large Java program, and far from what a machine has
 _FIRST_PAUSE: Final = 0.002  # seconds before the first look; each pause is twice as long, up to the longest
 _SHORTEST_PAUSE: Final = 0.02  # seconds between two looks, when a limit is near
-_LONGEST_PAUSE: Final = 0.1
+_USUAL_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 0.25
+_COUNTS_FOR_A_LOOK: Final = (
+    5  # where only processes are limited, the quick way to count them is enough most of the time
+)
+_TIMES_THE_LOOK: Final = 20  # a pause is that much longer than the look before it: sharing makes it slow to measure
 _FASTEST_GROWTH: Final = 4 * 2**30  # bytes in a second; decides when a bot could reach its limit
 # Processes and threads that all bots together may have more than there were when a bot started: many for bots, and few
 # enough that the keeper gets its turn among them soon.
@@ -148,6 +154,7 @@ class Keeper:
         self._pid = pid
         self._memory, self._cpu, self._processes = request.memory, request.cpu_seconds, request.processes
         self._over = False
+        self._looks = 0
         self._seen: dict[tuple[int, int], float] = {}  # seconds that a living process had used at the last look
         self._seen_seconds = 0.0  # used by all processes while they were looked at
 
@@ -166,7 +173,10 @@ class Keeper:
             if ended in ready:
                 poll.unregister(ended)
             self._any_left()
-            pause = min(2 * pause, _LONGEST_PAUSE if self._over else self._look())
+            before = time.monotonic()
+            wanted = _LONGEST_PAUSE if self._over else self._look()
+            spared = _TIMES_THE_LOOK * (time.monotonic() - before)
+            pause = min(2 * pause, max(wanted, spared), _LONGEST_PAUSE)
         end_all_below(self._any_left)
         tell(self._control, gone=True)
 
@@ -191,9 +201,12 @@ class Keeper:
 
     def _look(self) -> float:
         """At what all processes use. Returns the seconds until the next look."""
+        self._looks += 1
         if count_below(os.getpid(), self._processes) > self._processes:  # where it matters there is no time for more
             self._end_for("processes", self._processes + 1, self._processes)
-        processes = below(os.getpid())
+        if self._over or (self._memory is None and self._cpu is None and self._looks % _COUNTS_FOR_A_LOOK):
+            return _USUAL_PAUSE
+        processes = below(os.getpid(), enough=self._processes)
         threads = sum(process.threads for process in processes)
         if len(processes) > self._processes:
             self._end_for("processes", len(processes), self._processes)
@@ -201,12 +214,12 @@ class Keeper:
             self._end_for("threads", threads, _MOST_THREADS)
         if self._cpu is not None:
             self._check_cpu(processes)
-        pause = _LONGEST_PAUSE
+        pause = _USUAL_PAUSE
         if self._memory is not None:
             used = memory_of(processes, self._memory)
             if used > self._memory:
                 self._end_for("memory", used, self._memory)
-            pause = min(pause, max(_SHORTEST_PAUSE, (self._memory - used) / _FASTEST_GROWTH))
+            pause = min(_USUAL_PAUSE, max(_SHORTEST_PAUSE, (self._memory - used) / _FASTEST_GROWTH))
         return pause
 
     def _check_cpu(self, processes: list[Process]) -> None:

@@ -4,7 +4,7 @@ Only the standard library is used here, because the keeper of a bot (keeper.py) 
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -23,12 +23,13 @@ class Process(NamedTuple):
     waited_seconds: float  # of children that it has waited for
 
 
-def below(root: int, spare: Collection[int] = ()) -> list[Process]:
-    """All descendants of a process, without those of `spare` and their descendants. A process that begins or ends
+def below(root: int, enough: int | None = None) -> list[Process]:
+    """All descendants of a process; the search ends when there are more than enough. A process that begins or ends
     meanwhile may be missing."""
     children = children_of if _HAS_CHILDREN_FILES else children_by_parent()
-    found, waiting = [], [pid for pid in children(root) if pid not in spare]
-    while waiting:
+    found: list[Process] = []
+    waiting = children(root)
+    while waiting and (enough is None or len(found) <= enough):
         pid = waiting.pop()
         if (process := _if_it_lives(_look_at, pid)) is not None:
             found.append(process)

@@ -189,7 +189,7 @@ async def test_the_memory_of_one_bot_is_not_charged_to_another() -> None:
 
 @pytest.mark.parametrize(("processes", "threads", "words"), [
     (20, 1, " or more processes at once; the limit is 20 (option processes)"),
-    (64, 3000, " threads at once; the limit is 2048"),
+    (64, 1500, " threads at once; the limit is 1000"),
 ])  # fmt: skip
 async def test_too_many_processes_or_threads_are_ended(processes: int, threads: int, words: str) -> None:
     """The bomb stops by itself at 256 processes, in case nobody else stops it."""

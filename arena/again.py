@@ -7,15 +7,16 @@ from typing import Any
 import attrs
 import trio
 
-from arena.bots import BotSpec
+from arena.bots import BotError, BotSpec
 from arena.bundle import read_bundle
 from arena.deals import Dealt
 from arena.legacy_deals import recoloured
 from arena.match import Match, PlayedRound
+from arena.plain_text import printable
 from arena.player import LocalPlayer
 from arena.schedule import MatchId, PlannedMatch
 from arena.signals import calling_on_signals
-from arena.spawn import pass_on_stderr
+from arena.stderr import PassedOn
 from arena.watch import Watch
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -32,6 +33,8 @@ def play_again(bundle: Path) -> str | None:
             )
     try:
         specs = [BotSpec.from_record(bot) for bot in facts["bots"]]
+    except BotError as error:
+        raise ValueError(str(error)) from None
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this bundle is damaged: {type(error).__name__} {error}") from None
     specs = [attrs.evolve(spec, cwd=Path(facts["cwd"]) / (spec.cwd or "")) for spec in specs]
@@ -43,11 +46,12 @@ def play_again(bundle: Path) -> str | None:
     if played.void is not None:
         now = f"void: {played.void.reason}"
     elif fault is not None:
-        now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
+        now = f"{specs[fault.seat].name}: {fault.ending.value}: {printable(fault.detail)}"
     else:
         assert outcome is not None
         now = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
-    return f"Then: {before['bot']}: {before['ending']}: {before['detail']}\nNow:  {now}"
+    then = printable(f"{before['bot']}: {before['ending']}: {before['detail']}")
+    return f"Then: {then}\nNow:  {now}"
 
 
 async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound | None:
@@ -67,7 +71,7 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
     dealt = Dealt(seed, secrets.token_hex(16), deal)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, pass_on_stderr) for spec in specs)
+        one, two = (LocalPlayer(spec, nursery, PassedOn()) for spec in specs)
         match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
         played = await match.play_round(planned.rounds[0], first, dealt)
         await one.leave()

@@ -139,7 +139,7 @@ def _hand(replay: Replay, step: Step, seat: int, moved: dict[str, set[int]]) -> 
     if replay.view not in (None, seat):
         backs = [back_of(card) for card in position.hands[seat]]
         hand = [f"{backs.count(back)} {back}" for back in ("clan", "tactic") if back in backs]
-    turn = f"> {_DECISIONS[position.phase]}" if position.to_move == seat else ""
+    turn = f"> {_DECISIONS.get(position.phase, position.phase)}" if position.to_move == seat else ""
     name = padded(printable(replay.bots[seat]), _NAME)
     cards = " ".join(hand) or "no cards"
     return cropped(f"{name} {cards}   {turn}".rstrip(), WIDTH)

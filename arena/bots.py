@@ -2,6 +2,7 @@
 
 import difflib
 import enum
+import importlib.util
 import os
 import shlex
 import shutil
@@ -27,43 +28,76 @@ class Restart(enum.Enum):
     ROUND = "round"
 
 
+MOST_PROCESSES: Final = 64  # unless the organiser says otherwise: plenty for a pool of workers, few for the machine
+
+
 @attrs.frozen
 class BotSpec:
     name: str
     command: tuple[str, ...]
     cwd: Path | None = None
-    env: tuple[tuple[str, str], ...] = ()  # added to our own environment
+    env: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)  # values may be secrets
     limits: Limits = attrs.field(factory=Limits)
     restart: Restart = Restart.NEVER
     memory: int | None = None  # bytes
     cpu_seconds: int | None = None
+    inherit_env: bool = False
+    processes: int = MOST_PROCESSES  # at once
+
+    def environment(self) -> dict[str, str]:
+        """What the bot's process gets: little of our own environment, in which secrets stand, and what `env` says."""
+        if self.inherit_env:
+            passed = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+        else:
+            passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
+        if any(self.command[: len(own.command)] == own.command for own in OWN_BOTS.values()):
+            passed |= _where_own_bots_are()
+        return passed | dict(self.env)
 
     def recorded(self) -> dict[str, Any]:
-        """As the journal keeps it; `from_record` reads it."""
+        """As the journal keeps it; `from_record` reads it. Of the environment only the names are kept."""
         return {
             "name": self.name,
             "cmd": list(_recorded_command(self.command)),
             "dir": str(self.cwd) if self.cwd else None,
-            "env": dict(self.env),
+            "env": sorted(dict(self.env)),
             "clock": attrs.asdict(self.limits),
             "restart": self.restart.value,
             "memory": self.memory,
             "cpu": self.cpu_seconds,
+            **({"inherit_env": True} if self.inherit_env else {}),  # older journals have none of these two
+            **({"processes": self.processes} if self.processes != MOST_PROCESSES else {}),
         }
 
     @staticmethod
     def from_record(recorded: Mapping[str, Any]) -> "BotSpec":
-        """Raises KeyError, TypeError or ValueError if something is missing or wrong."""
+        """Raises KeyError, TypeError or ValueError if something is missing or wrong, and BotError if a variable that
+        the bot had is not set now."""
         return BotSpec(
             name=recorded["name"],
             command=command_of(recorded["cmd"]),
             cwd=Path(recorded["dir"]) if recorded["dir"] else None,
-            env=tuple(recorded["env"].items()),
+            env=_recorded_environment(recorded),
             limits=Limits(**recorded["clock"]),
             restart=Restart(recorded["restart"]),
             memory=recorded["memory"],
             cpu_seconds=recorded["cpu"],
+            inherit_env=bool(recorded.get("inherit_env", False)),
+            processes=recorded.get("processes", MOST_PROCESSES),
         )
+
+
+def _recorded_environment(recorded: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A record keeps names, and the values come from our own environment. Old records have the values as well."""
+    env = recorded["env"]
+    if isinstance(env, Mapping):
+        return tuple(env.items())
+    if missing := [name for name in env if name not in os.environ]:
+        raise BotError(
+            f"{recorded['name']} had {', '.join(missing)} in its environment, which is not set now; "
+            "values are not kept, so set it for this command"
+        )
+    return tuple((name, os.environ[name]) for name in env)
 
 
 @attrs.frozen
@@ -97,6 +131,19 @@ OWN_BOTS: Final = {
     "greedy": OwnBot("example_bots.greedy", "takes what it can prove, builds the strongest formations"),
     "counting": OwnBot("example_bots.counting", "estimates each stone from the cards that are still unseen"),
 }
+
+
+# What every bot gets of our own environment.
+PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
+TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # of whoever runs us: no bot gets it unless its `env` names it
+
+
+def _where_own_bots_are() -> dict[str, str]:
+    """So that Python finds the bots that come along, from any folder, also where they are not installed."""
+    found = importlib.util.find_spec("example_bots")
+    assert found is not None
+    folders = [str(Path(place).parent) for place in found.submodule_search_locations or ()]
+    return {"PYTHONPATH": os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 def command_of(words: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ def folder_name(text: str) -> str:
 
 
 def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
-    """The folder: `bundle.json` for `arena again`, what was said, and what the bots wrote on stderr."""
+    """The folder: `bundle.json` for `arena again`, what was said, and what the bots wrote on stderr. Of their
+    environments only the names are kept."""
     fault = played.referee.fault
     assert fault is not None
     folder = parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")

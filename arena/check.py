@@ -16,7 +16,6 @@ import attrs
 import trio
 
 from arena.link import said_text
-from arena.memory import group_memory
 from arena.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, plain
 from arena.referee import LONGEST_NOTE, MOST_NOTES
 from arena.spawn import SpawnError, exit_words
@@ -275,7 +274,7 @@ async def _memory(exam: Examination) -> str:
     sizes = []
     for _ in range(4):
         await probe.play_match(PRESETS["tactics"], rounds=quarter)
-        sizes.append(group_memory(probe.contact.process.pid))
+        sizes.append(probe.contact.process.memory())
     told = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
     growth = sizes[3] - sizes[1]
     if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):

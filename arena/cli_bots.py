@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from arena.cli_tournament import configured, given, options_of
+from arena.options import STARTED
+
 if TYPE_CHECKING:
+    from arena.bots import BotSpec
     from arena.check import Finding
     from arena.probe import Limits
 
@@ -43,8 +47,16 @@ def schema() -> None:
 @click.option(
     "--junit", type=click.File("w", encoding="utf-8", lazy=False), help="Write the findings as JUnit XML as well."
 )
+@options_of(STARTED)
 def check(
-    bot: str | None, listen: str | None, start_ms: int, move_ms: int, rounds: int, as_json: bool, junit: TextIO | None
+    bot: str | None,
+    listen: str | None,
+    start_ms: int,
+    move_ms: int,
+    rounds: int,
+    as_json: bool,
+    junit: TextIO | None,
+    **options: str | None,
 ) -> None:
     """Is a bot fit to play? Plays it through scripted situations and whole rounds, and says what is wrong.
 
@@ -54,7 +66,7 @@ def check(
     \b
     Examples:
       arena check "./mybot --fast"
-      arena check "python3 mybot.py" --json
+      arena check "python3 mybot.py" --memory 512M --json
       arena check --listen 127.0.0.1:4000 --junit report.xml
     """
     from arena import check_report
@@ -62,13 +74,26 @@ def check(
 
     if (bot is None) is (listen is None):
         raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
+    if listen is not None and given(options):
+        raise click.UsageError(f"--{next(iter(given(options)))} is for a bot that is started here, not with --listen.")
     name = bot or f"the bot at {listen}"
     tell = (lambda _: None) if as_json else _tell_finding
-    findings = _examine(bot, listen, Limits(start_ms, move_ms), rounds, tell)
+    spec = None if bot is None else configured(lambda: _spec_of(bot, given(options)))
+    findings = _examine(spec, listen, Limits(start_ms, move_ms), rounds, tell)
     click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
     if junit:
         junit.write(check_report.as_junit(name, findings))
     sys.exit(0 if check_report.passed(findings) else 1)
+
+
+def _spec_of(bot: str, options: dict[str, str]) -> "BotSpec":
+    from arena.bots import BotError, parse_bot
+    from arena.config import ConfigError, bot_with_options
+
+    try:
+        return bot_with_options(parse_bot(bot), options)
+    except BotError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _tell_finding(finding: "Finding") -> None:
@@ -80,19 +105,18 @@ def _tell_finding(finding: "Finding") -> None:
 
 
 def _examine(
-    bot: str | None, listen: str | None, limits: "Limits", rounds: int, tell: Callable[["Finding"], None]
+    spec: "BotSpec | None", listen: str | None, limits: "Limits", rounds: int, tell: Callable[["Finding"], None]
 ) -> "list[Finding]":
     import trio
 
     from arena.address import AddressError, address_of, open_listener
-    from arena.bots import BotError, parse_bot
     from arena.check import Examination
     from arena.probe import CommandDoor, ListeningDoor
     from arena.signals import INTERRUPTED, calling_on_signals
 
     async def examine() -> "list[Finding]":
-        if bot is not None:
-            return await Examination(CommandDoor(parse_bot(bot)), limits, rounds, tell).run()
+        if spec is not None:
+            return await Examination(CommandDoor(spec), limits, rounds, tell).run()
         assert listen is not None
         async with await open_listener(listen) as listener:
             say = partial(click.echo, err=True)
@@ -109,7 +133,7 @@ def _examine(
     try:
         found = trio.run(until_stopped)
     except ExceptionGroup as group:
-        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], BotError | AddressError):
+        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], AddressError):
             raise click.UsageError(str(group.exceptions[0])) from None
         raise
     if found is None:

@@ -10,7 +10,8 @@ from arena.address import AddressError
 from arena.cli_table import print_standings
 from arena.cli_tournament import configured, given, listener_maker, lobby_news, options_of, report
 from arena.config import ConfigError
-from arena.options import BOT, SERVER, TOURNAMENT
+from arena.options import BOT, SERVER, STARTED, TOURNAMENT
+from arena.plain_text import printable
 from arena.signals import INTERRUPTED
 
 
@@ -90,6 +91,7 @@ def token(name: str) -> None:
 @click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
 @click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up.")
+@options_of(STARTED)
 def connect(
     address: str,
     command: tuple[str, ...],
@@ -100,11 +102,13 @@ def connect(
     tls: bool,
     ca: Path | None,
     retry: float,
+    **options: str | None,
 ) -> None:
     """Plays at a server with a bot that speaks on stdin and stdout.
 
     The bot is started once for each connection. When a connection is lost the bot is started anew and comes back, also
-    in the middle of a round. The hashes of all deals are checked.
+    in the middle of a round. The hashes of all deals are checked. Of the environment the bot gets PATH, HOME, LANG and
+    TMPDIR, and what --env names; never the token.
 
     BOT is a command, or the name of a bot that comes along. A token on the command line can be seen by others who use
     this machine; ARENA_TOKEN and --token-file cannot.
@@ -116,10 +120,11 @@ def connect(
       arena connect 127.0.0.1:4000 --name anna -- greedy
     """
     from arena.bots import BotSpec, command_of, missing_program
+    from arena.config import bot_with_options
     from arena.connect import ConnectError, Server, connect_all
     from protocol.names import NAME_RULE, name_problem
 
-    spec = BotSpec(command[0], command_of(command))
+    spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), given(options)))
     if problem := missing_program(spec):
         raise click.UsageError(problem)
     _check_tls(tls, ca)
@@ -129,9 +134,9 @@ def connect(
         token = token_file.read().strip()
     server = Server(address, token, name, tls, ca, retry)
     try:
-        finished = connect_all(server, spec, connections, lambda text: click.echo(text, err=True))
+        finished = connect_all(server, spec, connections, lambda text: click.echo(printable(text), err=True))
     except (ConnectError, AddressError) as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(printable(str(error))) from None
     if not finished:
         sys.exit(INTERRUPTED)
 
@@ -160,18 +165,18 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
 
     from arena.connect import ConnectError, Server
     from arena.signals import unwrapped
-    from arena.watching import Screen
+    from arena.watching import Screen, json_line
     from arena.watching import watch as attend
 
     _check_tls(tls, ca)
     on_terminal = sys.stdout.isatty() and not as_json
     screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, match, "NO_COLOR" not in os.environ)
-    tell_line = (lambda line: click.echo(line.decode())) if as_json else None
+    tell_line = (lambda line: click.echo(json_line(line))) if as_json else None
     try:
         with unwrapped(ConnectError, AddressError, OSError):
             finished = trio.run(attend, Server(address, tls=tls, ca=ca), match, screen, tell_line)
     except (ConnectError, AddressError) as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(printable(str(error))) from None
     if not finished:
         sys.exit(INTERRUPTED)
 

@@ -16,7 +16,8 @@ import click
 
 from arena.cli_table import print_standings
 from arena.config import Config, ConfigError, from_command_line, from_file
-from arena.options import BOT, TOURNAMENT, Option
+from arena.options import BOT, OWN, TOURNAMENT, Option
+from arena.plain_text import printable, printable_lines
 from arena.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-_BOT_HELP = "A bot with keys of its own: cmd, args, name, dir, env, tc, st, start, timemargin, restart, memory, cpu."
+_BOT_KEYS = ", ".join(option.name for option in (*OWN, *BOT) if option.name != "token")
+_BOT_HELP = f"A bot with keys of its own: {_BOT_KEYS}."
 
 
 def options_of(options: Sequence[Option]) -> Callable[[F], F]:
@@ -198,6 +200,8 @@ def lobby_news(events: bool, quiet: bool) -> "Listener":
 def again(bundle: Path) -> None:
     """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
 
+    A bundle has only the names of the variables that `env` gave to a bot: set them for this command.
+
     \b
     Example:
       arena again cup.faults/1.1-2.3-mybot
@@ -207,11 +211,11 @@ def again(bundle: Path) -> None:
     try:
         told = play_again(bundle / "bundle.json" if bundle.is_dir() else bundle)
     except (ValueError, FileNotFoundError) as error:
-        raise click.ClickException(f"{bundle}: {error}") from None
+        raise click.ClickException(f"{bundle}: {printable(str(error))}") from None
     if told is None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
-    click.echo(told)
+    click.echo(printable_lines(told))
 
 
 @click.command()

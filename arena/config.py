@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from arena.bots import (
+    MOST_PROCESSES,
     OWN_BOTS,
     AnySpec,
     BotError,
@@ -26,7 +27,7 @@ from arena.bots import (
 from arena.clock import Limits
 from arena.deals import DealKey
 from arena.names import twin_of
-from arena.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
+from arena.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
 from arena.schedule import Format
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
@@ -93,7 +94,8 @@ class Source:
             try:
                 found[key] = options[key].read(value)
             except ValueError as error:
-                raise ConfigError(f"{self.where(key)}: {key} = {value!r}, but expected {error}") from None
+                said = ":" if options[key].secret else f" = {value!r}, but"
+                raise ConfigError(f"{self.where(key)}: {key}{said} expected {error}") from None
         return found
 
 
@@ -120,6 +122,13 @@ def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
     spec = _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
     _check_programs([(repr(bot), spec)])
     return spec
+
+
+def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
+    """A bot that is started as it is, with the options of STARTED that were given. Raises ConfigError."""
+    keys = Source(options, _flag).read(by_name(STARTED))
+    names = {"cpu": "cpu_seconds"}
+    return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -270,6 +279,8 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         restart=keys.get("restart", Restart.NEVER),
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
+        inherit_env=keys.get("inherit-env", False),
+        processes=keys.get("processes", MOST_PROCESSES),
     )
 
 
@@ -353,4 +364,10 @@ def _bot_differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) 
     old, new = ({bot.get("name"): bot for bot in bots} for bots in (before, after))
     if list(old) != list(new):
         return [f"bots: the journal has {', '.join(map(str, old))}, now there are {', '.join(map(str, new))}"]
-    return [f"bot {name}: {line}" for name in old for line in differences(old[name], new[name])]
+    return [f"bot {name}: {line}" for name in old for line in differences(_named(old[name]), _named(new[name]))]
+
+
+def _named(bot: dict[str, Any]) -> dict[str, Any]:
+    """With the names of its environment alone: older journals have the values as well."""
+    env = bot.get("env")
+    return bot | {"env": sorted(map(str, env))} if isinstance(env, dict | list) else bot

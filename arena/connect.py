@@ -20,7 +20,8 @@ import trio
 from arena.address import parse_address
 from arena.bots import BotSpec
 from arena.signals import calling_on_signals, first_of, unwrapped
-from arena.spawn import BotProcess, SpawnError, exit_words, pass_on_stderr, spawn
+from arena.spawn import BotProcess, SpawnError, exit_words, spawn
+from arena.stderr import PassedOn
 from arena.streams import tune
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
@@ -159,7 +160,7 @@ class Visit:
             return str(error)
         async with stream:
             try:
-                async with spawn(self._spec, pass_on_stderr) as process:
+                async with spawn(self._spec, PassedOn()) as process:
                     await self._bridge(stream, process)
             except SpawnError as error:
                 raise ConnectError(str(error)) from None
@@ -260,6 +261,8 @@ class Visit:
         await process.last_words()
         status = process.exit_status
         self._ended = "closed its output" if status is None else f"ended ({exit_words(status)})"
+        if process.overrun:
+            self._ended = f"was ended: {process.overrun.words}"
 
     def _hello(self, line: bytes) -> bytes:
         """The bot's hello with what it does not know: the token, and the connection that was lost. Raises

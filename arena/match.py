@@ -142,7 +142,7 @@ class Match:
         if len(failures) == len(SEATS):
             referee.nobody_started(*(str(failures[seat]) for seat in SEATS))
         for seat, failure in failures.items() if len(failures) == 1 else ():
-            ending = Ending.CRASHED if isinstance(failure, LeftBetweenRounds) else Ending.FAILED_TO_START
+            ending = failure.ending if isinstance(failure, LeftBetweenRounds) else Ending.FAILED_TO_START
             referee.forfeit(seat, ending, str(failure))
         return None
 

@@ -1,8 +1,8 @@
 """Every option of a tournament: its name, its help, and how its value is read, from TOML or from the command line."""
 
 import contextlib
+import os
 import re
-import resource
 import shlex
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from arena.address import AddressError, parse_address
-from arena.bots import Restart
+from arena.bots import MOST_PROCESSES, Restart
 from arena.clock import ClockError, parse_tc
 from arena.schedule import Format
 from arena.tokens import is_token_hash
@@ -32,6 +32,7 @@ class Option:
     help: str
     metavar: str = "TEXT"
     flag: bool = False  # on the command line it stands alone and means true
+    secret: bool = False  # its value is not shown in messages
 
 
 def _text(value: Any) -> str:
@@ -139,10 +140,15 @@ def _words(value: Any) -> tuple[str, ...]:
 
 
 def _environment(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = dict(word.partition("=")[::2] for word in _words(value)) if isinstance(value, str) else value
-    if not isinstance(pairs, dict) or not all(_is_variable(key, text) for key, text in pairs.items()):
+    """Names with their values; a name alone has the value that it has in our own environment."""
+    if isinstance(value, str | list):
+        words = [word.partition("=") for word in _words(value)]
+        if missing := [name for name, equals, _ in words if not equals and name not in os.environ]:
+            raise ValueError(f"{missing[0]} to be set in the environment of arena, or {missing[0]}=VALUE")
+        value = {name: text if equals else os.environ[name] for name, equals, text in words}
+    if not isinstance(value, dict) or not all(_is_variable(key, text) for key, text in value.items()):
         raise ValueError('a table of texts, such as {DEPTH = "3"}, or "DEPTH=3 SPEED=2" on the command line')
-    return tuple(sorted(pairs.items()))
+    return tuple(sorted(value.items()))
 
 
 def _is_variable(name: str, value: Any) -> bool:
@@ -163,10 +169,7 @@ def _size(value: Any) -> int:
     found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value))
     if not found or isinstance(value, bool):
         raise ValueError('a number of bytes, such as "512M" or "2G"')
-    size, most = int(found[1]) * _UNITS[found[2]], resource.getrlimit(resource.RLIMIT_AS)[1]
-    if most != resource.RLIM_INFINITY and size > most:
-        raise ValueError(f"at most {most} bytes, which is the limit of this machine")
-    return size
+    return int(found[1]) * _UNITS[found[2]]
 
 
 def _clock_time(value: Any) -> str | datetime:
@@ -240,10 +243,25 @@ BOT: Final = (
     Option("timemargin", _number(0), "Milliseconds that an answer may be late.  [50]", "MS"),
     Option("restart", _one_of(Restart), "When a bot is started anew: never, match or round.  [never]", "WHEN"),
     Option("dir", _path, "The folder a bot runs in.", "DIR"),
-    Option("env", _environment, "Added to a bot's environment.", "NAME=VALUE"),
-    Option("memory", _size, "Memory that each process of a bot may use, such as 512M or 2G.", "SIZE"),
-    Option("cpu", _number(1), "Seconds of processor time that each process of a bot may use.", "SECONDS"),
+    Option(
+        "env",
+        _environment,
+        "Added to a bot's environment; NAME alone passes on our own. Only names are recorded.",
+        "'NAME=VALUE …'",
+        secret=True,
+    ),
+    Option(
+        "inherit-env",
+        _yes_or_no,
+        "Pass on the whole environment, not only PATH, HOME, LANG and TMPDIR.  [false]",
+        flag=True,
+    ),
+    Option("memory", _size, "Real memory that a bot may use with all its children, such as 512M or 2G.", "SIZE"),
+    Option("cpu", _number(1), "Seconds of processor time for a bot and all its children, from its start.", "SECONDS"),
+    Option("processes", _number(1), f"Processes that a bot may be at once.  [{MOST_PROCESSES}]", "N"),
 )
+# Of a bot that a command starts without a tournament around it.
+STARTED: Final = tuple(option for option in BOT if option.name in ("env", "inherit-env", "memory", "cpu", "processes"))
 # Of one bot only.
 OWN: Final = (
     Option("cmd", _words, "The command, or the name of a bot that comes along."),

@@ -10,6 +10,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines: newlines and tabs stay."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
 def _escaped(char: str) -> str:
     return " " if char in "\t\n" else ascii(char)[1:-1]
 

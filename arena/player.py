@@ -9,6 +9,7 @@ from typing import Final
 import trio
 
 from arena.bots import AnySpec, BotSpec
+from arena.launch import Overrun
 from arena.link import Link, LinkClosed
 from arena.spawn import BotProcess, SpawnError, exit_words, spawn
 from arena.version import SERVER
@@ -30,6 +31,10 @@ class StartFailure(Exception):
 
 class LeftBetweenRounds(Exception):
     """The bot was there, and left without being told to. It loses the round that it left before."""
+
+    def __init__(self, ending: Ending, reason: str):
+        super().__init__(reason)
+        self.ending = ending
 
 
 class Gone(Exception):
@@ -88,6 +93,11 @@ class Player(abc.ABC):
         return None
 
     @property
+    def overrun(self) -> Overrun | None:
+        """The limit for which the arena ended it, if it did."""
+        return None
+
+    @property
     def stderr_tail(self) -> str | None:
         return None
 
@@ -110,8 +120,12 @@ class LocalPlayer(Player):
 
     async def _arrive(self) -> None:
         if self.process is not None and (status := self.process.exit_status) is not None:
+            overrun = self.process.overrun
             await self.leave()
-            raise LeftBetweenRounds(f"it ended by itself after the round before ({exit_words(status)})")
+            if overrun:
+                raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
+            ended = f"it ended by itself after the round before ({exit_words(status)})"
+            raise LeftBetweenRounds(Ending.CRASHED, ended)
         if self.process is None:
             await self._start()
 
@@ -120,9 +134,8 @@ class LocalPlayer(Player):
         assert process is not None
         with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
             await process.last_words()  # a closed pipe is seen a moment before the exit
-        status = process.exit_status
-        reason = f"{closed}, but it still runs" if status is None else f"it ended ({exit_words(status)})"
-        raise Gone(Ending.CRASHED, reason)
+        reason = process.ended_words or f"{closed}, but it still runs"
+        raise Gone(process.overrun.ending if process.overrun else Ending.CRASHED, reason)
 
     async def leave(self) -> None:
         """Ends the process, and waits until it is gone."""
@@ -137,6 +150,10 @@ class LocalPlayer(Player):
     @property
     def exit_status(self) -> int | None:
         return self.process.exit_status if self.process else None
+
+    @property
+    def overrun(self) -> Overrun | None:
+        return self.process.overrun if self.process else None
 
     @property
     def stderr_tail(self) -> str | None:
@@ -178,6 +195,8 @@ class LocalPlayer(Player):
 
     async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
         if self.process:
+            if self.process.overrun:
+                reason = f"{self.process.overrun.words}, before it said hello"
             self._leave.set()
             await self._gone.wait()
             status = self.process.exit_status

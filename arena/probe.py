@@ -299,6 +299,8 @@ class Probe:
             with trio.move_on_after(seconds):
                 return await wait()
         except RemoteProtocolError as error:
+            if self.contact.process and self.contact.process.overrun:  # it was ended in the middle of a line
+                raise await self._gone(error) from error
             await self._tell_fault(Error(error.code, str(error), fatal=True))
             raise Misbehaved(f"{error} ({error.code})") from error
         except LinkClosed as error:
@@ -310,13 +312,15 @@ class Probe:
         with trio.move_on_after(self.limits.patience), contextlib.suppress(LinkClosed):
             await self._link.say(error)
 
-    async def _gone(self, closed: LinkClosed) -> Misbehaved:
+    async def _gone(self, closed: LinkClosed | RemoteProtocolError) -> Misbehaved:
         process = self.contact.process
         if process is None:
             return Misbehaved(str(closed))
         wrote = await process.last_words()
         status = process.exit_status
         how = "the bot closed its output but still runs" if status is None else f"the bot ended ({exit_words(status)})"
+        if process.overrun:
+            how = f"the bot was ended: {process.overrun.words}"
         return Misbehaved(f"{how}; on stderr it wrote:\n{wrote}" if wrote else f"{how}; it wrote nothing on stderr")
 
     async def _why_silent(self, seconds: float) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from arena.journal import RoundLine, VoidLine, is_forfeit
+from arena.plain_text import printable, printable_lines
 from arena.schedule import PlannedRound
 
 Say = Callable[[str], None]
@@ -25,6 +26,9 @@ _REASONS = {
     "crashed": "crashed",
     "failed-to-start": "did not start",
     "disconnected": "disconnects",
+    "out-of-memory": "uses too much memory",
+    "out-of-cpu": "uses too much processor time",
+    "out-of-processes": "has too many processes",
 }
 
 
@@ -42,13 +46,14 @@ def ending_text(line: RoundLine) -> str:
 
 
 def details(line: RoundLine) -> list[str]:
-    """What happened, for each bot at fault."""
+    """What happened, for each bot at fault, fit for a terminal: it may hold what the bot wrote."""
     fault = line.fault
     if fault is None:
         return []
     if fault.other_detail is None:
-        return [fault.detail]
-    return [f"{line.bots[fault.seat]}: {fault.detail}", f"{line.bots[1 - fault.seat]}: {fault.other_detail}"]
+        return [printable(fault.detail)]
+    both = (f"{line.bots[fault.seat]}: {fault.detail}", f"{line.bots[1 - fault.seat]}: {fault.other_detail}")
+    return [printable(detail) for detail in both]
 
 
 class Quiet:
@@ -92,13 +97,14 @@ class PlainLines(Quiet):
             self._say(f"  {last}" + (f"; see {line.fault.bundle}" if line.fault.bundle else ""))
 
     def void(self, line: VoidLine) -> None:
-        self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {line.reason}")
+        reason = printable_lines(line.reason)
+        self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {reason}")
 
     def withdrawn(self, name: str, faults: int) -> None:
         self._say(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
 
     def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
-        self._say(text)
+        self._say(printable(text))
 
 
 class JsonEvents(Quiet):
@@ -181,4 +187,4 @@ class LiveLine(Quiet):
         self._tell(text)
 
     def _tell(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(printable_lines(text), markup=False, highlight=False)

@@ -19,7 +19,6 @@ from arena.player import LeftBetweenRounds, LocalPlayer, StartFailure
 from arena.recorded import RecordedMatch, RecordedRound
 from arena.referee import Ask, Referee
 from arena.signals import calling_on_signals
-from arena.spawn import exit_words
 from engine.actions import parse
 from engine.cards import SEATS, Seat
 from engine.errors import EngineError
@@ -143,7 +142,7 @@ class _RoundOnceMore:
         try:
             await self._player.sit_down(self._start)
         except LeftBetweenRounds as left:
-            self._gone = f"{Ending.CRASHED.value}: {left}"
+            self._gone = f"{left.ending.value}: {left}"
             await self._player.sit_down(self._start)
         record, recorded = self._record, self._recorded
         await self._player.tell(
@@ -179,7 +178,8 @@ class _RoundOnceMore:
         except RemoteProtocolError as error:
             return None, await self._failed(Ending.MALFORMED, str(error))
         except LinkClosed as closed:
-            return None, await self._failed(Ending.CRASHED, await self._last_words(str(closed)))
+            words = await self._last_words(str(closed))
+            return None, await self._failed(Ending.CRASHED, words)
         assert isinstance(action, Action)  # the session allows nothing else here
         clock.spend(seat, (trio.current_time() - asked) * 1000)
         return action.move, _illegal(referee.game, action.move)
@@ -190,6 +190,8 @@ class _RoundOnceMore:
         return self._player.link
 
     async def _failed(self, ending: Ending, detail: str) -> str:
+        if overrun := self._player.overrun:
+            ending, detail = overrun.ending, overrun.words
         await self._player.leave()
         self._seated = False
         self._clock = RoundClock((self._player.spec.limits, self._player.spec.limits))
@@ -199,8 +201,7 @@ class _RoundOnceMore:
         process = self._player.process
         assert process is not None
         await process.last_words()
-        status, wrote = process.exit_status, process.stderr_tail.strip()
-        ended = closed if status is None else f"it ended ({exit_words(status)})"
+        wrote, ended = process.stderr_tail.strip(), process.ended_words or closed
         return f"{ended}; on stderr: {wrote.splitlines()[-1]}" if wrote else ended
 
     async def _finish(self) -> None:

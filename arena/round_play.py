@@ -79,7 +79,10 @@ class RoundPlay:
                 try:
                     stopped = await self._ask(deadline)
                 except RemoteProtocolError as error:
-                    self._referee.forfeit(self._seat, Ending.MALFORMED, str(error), code=error.code)
+                    if overrun := self._players[self._seat].overrun:  # it was ended in the middle of a line
+                        self._referee.forfeit(self._seat, overrun.ending, overrun.words)
+                    else:
+                        self._referee.forfeit(self._seat, Ending.MALFORMED, str(error), code=error.code)
                     stopped = _Stopped.OVER
                 except Gone as gone:
                     self._referee.forfeit(self._seat, gone.ending, str(gone))

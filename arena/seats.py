@@ -97,7 +97,7 @@ class StderrKeeper:
 
     def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
         def keep(data: bytes) -> None:
-            if self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
+            if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
                 return
             try:
                 self._folder.mkdir(exist_ok=True)

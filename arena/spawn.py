@@ -1,16 +1,12 @@
-"""A bot as a child process, which lives exactly as long as a `with` block.
+"""A bot as a process, which lives exactly as long as a `with` block, and so do all processes that it makes.
 
-The process leads a process group of its own, so that its children can be ended with it. Whatever ends the block (also a
-cancellation), the group gets the end of its input and a moment to leave, then SIGTERM, then SIGKILL, and is reaped.
+A keeper stands above the bot's processes (see keeper.py), so that none of them can get away. Whatever ends the block
+(also a cancellation), the bot gets the end of its input and a moment to leave; then all that is left of it gets
+SIGTERM, then SIGKILL, and is reaped.
 """
 
 import contextlib
-import errno
 import os
-import resource
-import signal
-import subprocess
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
@@ -20,20 +16,16 @@ import attrs
 import trio
 
 from arena.bots import BotSpec
+from arena.keeper import KILL, TERMINATE
+from arena.launch import Kept, Overrun, Refused, launch
+from arena.process_tree import below, memory_of
 from arena.streams import PipeStream
 
 _LAST_WORDS_SECONDS: Final = 0.5
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
-_OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 _STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
 _STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
 _STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
-
-
-def pass_on_stderr(data: bytes) -> None:
-    """What a bot writes there goes to our own."""
-    sys.stderr.buffer.write(data)
-    sys.stderr.flush()
 
 
 def exit_words(status: int) -> str:
@@ -47,25 +39,38 @@ class SpawnError(Exception):
 @attrs.define
 class BotProcess:
     stream: PipeStream
-    popen: subprocess.Popen[bytes]
-    exit_signal: int  # a descriptor that is readable once the process has ended
+    kept: Kept
     _stderr: deque[bytes] = attrs.field(factory=deque)
     _stderr_ended: trio.Event = attrs.field(factory=trio.Event)
-    _ended: trio.Event = attrs.field(factory=trio.Event)
 
     @property
     def pid(self) -> int:
-        return self.popen.pid
+        """Of the bot's first process."""
+        return self.kept.pid
 
     @property
     def exit_status(self) -> int | None:
-        """Negative for a signal; None while it runs. The process is not reaped by asking."""
-        if self.popen.returncode is not None:
-            return self.popen.returncode
-        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if ended is None:
-            return None
-        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        """Of its first process; negative for a signal, None while it runs."""
+        self.kept.look()
+        return self.kept.exit_status
+
+    @property
+    def overrun(self) -> Overrun | None:
+        """The limit for which it was ended, if it was."""
+        self.kept.look()
+        return self.kept.overrun
+
+    @property
+    def ended_words(self) -> str | None:
+        """How it ended; None while it runs."""
+        status = self.exit_status
+        if self.kept.overrun:
+            return self.kept.overrun.words
+        return None if status is None else f"it ended ({exit_words(status)})"
+
+    def memory(self) -> int:
+        """Bytes of real memory in all its processes."""
+        return memory_of(below(self.kept.keeper))
 
     @property
     def stderr_tail(self) -> str:
@@ -87,24 +92,24 @@ class BotProcess:
         return self.stderr_tail.strip()
 
     async def wait_exit(self) -> None:
-        """Returns once the process has ended; it is not reaped yet, so that its group still has its number."""
-        await self._ended.wait()
+        """Returns once its first process has ended."""
+        await self.kept.ended.wait()
 
-    async def note_exit(self) -> None:
-        """The one task that waits for it. Not cancelled: whoever ends the process wants to know, too."""
+    async def listen(self) -> None:
+        """The one task that hears what the keeper tells. Not cancelled: whoever ends the process wants to know, too."""
         with trio.CancelScope(shield=True):
-            await trio.lowlevel.wait_readable(self.exit_signal)
-        self._ended.set()
+            await self.kept.listen()
 
 
 @contextlib.asynccontextmanager
 async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = None) -> AsyncIterator[BotProcess]:
-    """Raises SpawnError if there is no such program. `keep_stderr` gets all that the bot writes there."""
-    process, errors = _start(spec)
+    """Raises SpawnError if there is no such program. `keep_stderr` gets all that the bot writes there, and nothing
+    (b"") at the end."""
+    process, errors = await _start(spec)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_read_stderr, process, errors, keep_stderr)
-            nursery.start_soon(process.note_exit)
+            nursery.start_soon(process.listen)
             try:
                 yield process
             finally:
@@ -113,41 +118,24 @@ async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = Non
                 nursery.cancel_scope.cancel()
     finally:
         os.close(errors)
-        os.close(process.exit_signal)
+        process.kept.close()
 
 
-def _start(spec: BotSpec) -> tuple[BotProcess, int]:
+async def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     """The process, and the descriptor to read its stderr from."""
     (their_in, writer), (reader, their_out), (errors, their_err) = _three_pipes()
     ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
-        popen = subprocess.Popen(
-            spec.command,
-            stdin=their_in,
-            stdout=their_out,
-            stderr=their_err,
-            cwd=spec.cwd,
-            env=os.environ | dict(spec.env),
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the command
+        kept = await launch(spec, theirs)
+    except (Refused, ValueError) as error:
         _close_all(ours)
-        if isinstance(error, OSError) and error.errno in _OUR_SHORTAGE:
-            raise  # of the arena, not the bot's fault
         raise SpawnError(_why_not_started(spec, error)) from error
+    except BaseException:
+        _close_all(ours)
+        raise
     finally:
         _close_all(theirs)
-    try:
-        _limit(popen.pid, spec)
-        exit_signal = os.pidfd_open(popen.pid)
-    except OSError as error:
-        os.killpg(popen.pid, signal.SIGKILL)
-        popen.wait()
-        _close_all(ours)
-        if error.errno in _OUR_SHORTAGE:
-            raise
-        raise SpawnError(f"cannot limit or watch {spec.command[0]!r}: {error.strerror}") from error
-    return BotProcess(PipeStream(reader, writer), popen, exit_signal), errors
+    return BotProcess(PipeStream(reader, writer), kept), errors
 
 
 def _three_pipes() -> list[tuple[int, int]]:
@@ -166,9 +154,8 @@ def _close_all(descriptors: Iterable[int]) -> None:
         os.close(descriptor)
 
 
-def _why_not_started(spec: BotSpec, error: OSError | ValueError) -> str:
+def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
     program = spec.command[0]
-    reason = error.strerror if isinstance(error, OSError) else str(error)
     where = f" in {spec.cwd}" if spec.cwd else ""
     here = Path(spec.cwd or ".") / program
     hint = (
@@ -176,16 +163,7 @@ def _why_not_started(spec: BotSpec, error: OSError | ValueError) -> str:
         if "/" not in program and here.is_file()
         else ""
     )
-    return f"cannot start {program!r}{where}: {reason}{hint}"
-
-
-def _limit(pid: int, spec: BotSpec) -> None:
-    """Set from outside, after the start: code that runs between fork and exec makes a start several times slower."""
-    with contextlib.suppress(ProcessLookupError):  # gone already: its link will tell
-        if spec.memory is not None:
-            resource.prlimit(pid, resource.RLIMIT_AS, (spec.memory, spec.memory))
-        if spec.cpu_seconds is not None:
-            resource.prlimit(pid, resource.RLIMIT_CPU, (spec.cpu_seconds, spec.cpu_seconds + 1))
+    return f"cannot start {program!r}{where}: {error}{hint}"
 
 
 async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> None:
@@ -200,6 +178,8 @@ async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[byt
         for _ in range(_STDERR_READS_AT_END):
             if not _read_some(process, descriptor, keep):
                 break
+        if keep:
+            keep(b"")
         process.note_stderr_ended()
 
 
@@ -220,11 +200,8 @@ async def _end(process: BotProcess) -> None:
     await process.stream.aclose()
     with trio.move_on_after(_LEAVE_SECONDS):
         await process.wait_exit()
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        # Also when the leader has left already: its children may not have. While the leader is not reaped nobody else
-        # can have the number of its group.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with trio.move_on_after(_LEAVE_SECONDS):
-            await process.wait_exit()
-    process.popen.wait()
+    process.kept.tell(TERMINATE)  # also when the first process has left already: its children may not have
+    with trio.move_on_after(_LEAVE_SECONDS):
+        await process.wait_exit()
+    process.kept.tell(KILL)
+    await process.kept.wait_gone()

@@ -1,5 +1,6 @@
 """`arena watch`: the rounds of a server as they are played, on a board in the terminal or as lines."""
 
+import json
 from collections.abc import Callable
 from typing import Final
 
@@ -52,22 +53,25 @@ class Screen:
         if not self.on_terminal:
             if message.seat is not None:
                 name = printable(message.bots[message.seat])
-                self.write(f"{_where(message)} {message.number}. {name}: {message.move}{_took(message.ms)}\n")
+                self.write(f"{_where(message)} {message.number}. {name}: {_move(message)}{_took(message.ms)}\n")
             return
         step = replay.steps[0]
         did = "The deal."
         if message.seat is not None:
-            did = f"{message.number}. {printable(message.bots[message.seat])}: {message.move}{_took(message.ms)}"
+            did = f"{message.number}. {printable(message.bots[message.seat])}: {_move(message)}{_took(message.ms)}"
         points = f"points so far {message.points[0]} - {message.points[1]}"
         head = f"Match {_where(message)}  {printable(message.rules)}  {_names(message.bots)}  {points}"
         lines = [head, did, "", *board(replay, step, steady=True), "", self.last_result]
-        text = "\x1b[K\n".join(coloured(line) if self.colour else line for line in lines)
+        plain = map(printable, lines)  # cards are texts of the server, too
+        text = "\x1b[K\n".join(coloured(line) if self.colour else line for line in plain)
         self.write(f"\x1b[H{text}\x1b[J")
 
     def result(self, message: WatchedResult) -> None:
         won = "a draw" if message.winner is None else f"{printable(message.bots[message.winner])} wins"
         points = f"{message.points[0]} - {message.points[1]}"
-        self.last_result = f"{_where(message)} {_names(message.bots)}: {won} ({message.ending}), points {points}"
+        self.last_result = (
+            f"{_where(message)} {_names(message.bots)}: {won} ({printable(message.ending)}), points {points}"
+        )
         self._say(self.last_result)
 
     def _say(self, text: str) -> None:
@@ -80,6 +84,22 @@ def _where(message: WatchedPosition | WatchedResult) -> str:
 
 def _names(bots: tuple[str, str]) -> str:
     return " - ".join(map(printable, bots))
+
+
+def _move(message: WatchedPosition) -> str:
+    return printable(message.move or "")
+
+
+def json_line(line: bytes) -> str:
+    """A message as it came; what would do something to a terminal is written as JSON writes it."""
+    text = line.decode()
+    return text if text.isprintable() else "".join(map(_json_character, text))
+
+
+def _json_character(char: str) -> str:
+    if char in "\t\r\n":  # outside of texts, where they mean nothing
+        return " "
+    return char if char.isprintable() else json.dumps(char)[1:-1]
 
 
 def _took(ms: int | None) -> str:

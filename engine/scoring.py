@@ -21,6 +21,9 @@ class Ending(enum.Enum):
     CRASHED = "crashed"
     FAILED_TO_START = "failed-to-start"
     DISCONNECTED = "disconnected"
+    OUT_OF_MEMORY = "out-of-memory"
+    OUT_OF_CPU = "out-of-cpu"
+    OUT_OF_PROCESSES = "out-of-processes"
 
     @property
     def is_fault(self) -> bool:

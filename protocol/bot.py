@@ -231,7 +231,9 @@ def _answer(bot: Bot, line: bytes) -> bytes | None:
 
 
 def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    """What a server says cannot move the cursor of a terminal or change its colours."""
+    harmless = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    print(harmless, file=sys.stderr, flush=True)
 
 
 def _leave(reason: str) -> NoReturn:

@@ -90,6 +90,51 @@ def eat_memory(request: dict[str, Any]) -> None:
     answer(request)
 
 
+def eat_memory_later(request: dict[str, Any]) -> None:
+    """While the opponent thinks."""
+    answer(request)
+    eat_memory(request)
+
+
+def eat_memory_in_child(_: dict[str, Any]) -> None:
+    """Four processes that use 64 MiB each, while their parent waits."""
+    for _child in range(4):
+        if os.fork() == 0:
+            hoard.append(bytearray(b"z" * 2**26))
+            time.sleep(1000)
+    time.sleep(1000)
+
+
+def torn_by_memory(_: dict[str, Any]) -> None:
+    os.write(1, b'{"type":"act')
+    eat_memory_at_once()
+
+
+def eat_memory_at_once() -> None:
+    hoard.append(bytearray(b"z" * 2**29))
+    time.sleep(1000)
+
+
+def fork_bomb(_: dict[str, Any]) -> None:
+    """Every process leaves the group of the others. It stops at 512, in case nobody else stops it."""
+    for _turn in range(9):
+        if os.fork() == 0:
+            os.setsid()
+    time.sleep(1000)
+
+
+def daemon(_: dict[str, Any]) -> None:
+    """A grandchild that nothing joins to the bot any more: no parent, no group, no session, no descriptors, no
+    environment."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 100)
+            os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(1000)", *sys.argv[2:]], {})
+        os._exit(0)
+    time.sleep(1000)
+
+
 def leak(request: dict[str, Any]) -> None:
     hoard.append(bytearray(b"z" * 100_000))
     answer(request)
@@ -165,6 +210,11 @@ WAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "chatter": chatter,
     "close-input": close_input,
     "eat-memory": eat_memory,
+    "eat-memory-later": eat_memory_later,
+    "eat-memory-in-child": eat_memory_in_child,
+    "torn-by-memory": torn_by_memory,
+    "fork-bomb": fork_bomb,
+    "daemon": daemon,
     "leak": leak,
     "twice-later": twice_later,
     "spin": spin,
@@ -185,6 +235,8 @@ def main(way: str) -> None:
     global count, current_round
     if way == "crash-at-start":
         sys.exit("no licence file")
+    if way == "eat-memory-at-start":
+        eat_memory_at_once()
     if way == "slow-start":
         time.sleep(1000)
     if way == "silent":
@@ -210,6 +262,8 @@ def main(way: str) -> None:
             current_round = message["round"]
         if way == "leaves-after-a-round" and message["type"] == "round_end":
             sys.exit("enough")
+        if way == "eat-memory-between" and message["type"] == "round_end":
+            eat_memory_at_once()
         if way == "dies-at-unknown-field" and "x_new" in message:
             sys.exit("what is x_new?")
         if way == "dies-at-second-match" and matches == 2:

@@ -108,7 +108,7 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),
         ('name = "mine"', 'name = "greedy"', "cup.toml:16: two bots are named 'greedy'"),
         ('name = "mine"', 'name = " x"', "cup.toml:17: name = ' x', but expected 1 to 64 printable characters"),
-        ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "toml:21: env = {'DEPTH': 3}, but expected a table of"),
+        ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "toml:21: env: expected a table of texts, such as"),
         ("seed = 7", "seed = ", r"cup.toml: Invalid value \(at line 6, column 8\)"),
         ("[each]", "[[each]]", "cup.toml:9: what bots share is written as one"),
         ('cmd = ["./mybot", "--fast"]', 'cmd = "./nobot"', "toml:16: there is no program"),

@@ -22,6 +22,7 @@ import trio
 from arena.config import Config, from_command_line
 from arena.drive import drive
 from arena.journal import Journal, JournalError, JournalLine, RoundLine, VoidLine, read
+from arena.launch import running_launcher
 from arena.ledger import Ledger, planned_matches, resume
 from arena.progress import PlainLines, Quiet
 from arena.referee import Referee
@@ -115,13 +116,20 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("future-id", "malformed", "but the latest request was"),
         ("illegal", "illegal-move", "stone"),
         ("no-action", "illegal-move", "'resign' is no action"),
-        ("eat-memory", "crashed", "it ended (exit status 1)"),
+        ("eat-memory", "out-of-memory", " MiB of memory in all its processes; the limit is 200.0 MiB (option memory)"),
+        ("eat-memory-at-start", "failed-to-start", "the limit is 200.0 MiB (option memory), before it said hello"),
+        ("eat-memory-later", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
+        ("eat-memory-in-child", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
+        ("torn-by-memory", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
+        ("fork-bomb", "out-of-processes", " or more processes at once; the limit is 40 (option processes)"),
+        ("daemon", "timeout", "no answer after "),
     ],
 )  # fmt: skip
 def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way: str, ending: str, detail: str) -> None:
     before = len(os.listdir("/proc/self/fd"))
     start = "0.5" if way == "slow-start" else "10"  # on a busy machine others are slow to start, too
-    limits = {"st": "3" if way == "eat-memory" else "0.3", "timemargin": "0", "start": start, "memory": "200M"}
+    slow = "memory" in way or way == "fork-bomb"  # ended by the arena, which takes a moment
+    limits = {"st": "20" if slow else "0.3", "timemargin": "0", "start": start, "memory": "200M", "processes": "40"}
     config = configured(f"bad={bad_command(way)}", steady("good"), journal=journal, **limits)
     lines = played(config)
     assert len(lines) == 2
@@ -241,9 +249,22 @@ def test_a_bot_that_leaves_after_a_round_loses_the_next_one(journal: Path) -> No
 
 def test_the_processor_time_of_a_bot_can_be_limited(journal: Path) -> None:
     lines = played(configured(f"busy={bad_command('spin')}", steady("a"), journal=journal, cpu="1", st="20"))
-    assert [line.result.ending for line in lines] == ["crashed"] * 2
+    assert [line.result.ending for line in lines] == ["out-of-cpu"] * 2
     assert lines[0].fault is not None
-    assert lines[0].fault.detail == "it ended (killed by signal 24)"
+    words = r"it used 1\.\d seconds of processor time in all its processes; the limit is 1 \(option cpu\)"
+    assert re.fullmatch(words, lines[0].fault.detail)
+    assert verify_journals([journal]).problems == []
+
+
+def test_a_bot_that_uses_too_much_between_rounds_loses_the_next_one_for_that(journal: Path) -> None:
+    bots = (f"greedy={bad_command('eat-memory-between')}", steady("a"))
+    config = configured(*bots, journal=journal, rounds="4", max_faults="0", memory="200M", st="20")
+    lines = sorted(played(config), key=lambda line: line.round)
+    assert [line.result.ending == "out-of-memory" for line in lines] == [False, True, False, True]
+    assert lines[1].fault is not None
+    assert "MiB of memory" in lines[1].fault.detail
+    report = verify_journals([journal])
+    assert (report.problems, report.voids) == ([], 0)
 
 
 def test_a_mirrored_deal_is_revealed_only_when_both_rounds_are_over(tmp_path: Path) -> None:
@@ -465,6 +486,7 @@ async def test_a_cancelled_tournament_leaves_no_process_behind(journal: Path) ->
         config, ledger = resume(
             opened, configured(steady("a"), f"slow={bad_command('hang')}", journal=journal, st="60")
         )
+        running_launcher()  # it stays, with one descriptor, until the run of trio is over
         before = len(os.listdir("/proc/self/fd"))
         tournament = Tournament(config, opened, ledger, Quiet())
         with trio.move_on_after(1):

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from arena.bots import BotError, BotSpec, parse_bot
+from arena.launch import running_launcher
 from arena.link import Link, LinkClosed, said_text
 from arena.spawn import BotProcess, SpawnError, spawn
 from protocol.errors import RemoteProtocolError
@@ -22,6 +23,7 @@ def python(code: str) -> BotSpec:
 
 @asynccontextmanager
 async def nothing_left() -> AsyncIterator[None]:
+    running_launcher()  # it stays, with one descriptor, until the run of trio is over
     before = len(os.listdir("/proc/self/fd"))
     yield
     assert len(os.listdir("/proc/self/fd")) == before

@@ -178,6 +178,17 @@ def test_an_illegal_move_cannot_be_won_by_who_made_it() -> None:
     assert problem(attrs.evolve(sound, outcome=nobody)) == "the record says timeout, but names no seat as the winner"
 
 
+@pytest.mark.parametrize("ending", [Ending.OUT_OF_MEMORY, Ending.OUT_OF_CPU, Ending.OUT_OF_PROCESSES])
+def test_who_uses_too_much_loses_whoever_was_to_move(ending: Ending) -> None:
+    sound = attrs.evolve(record(), moves=record().moves[:10])
+    game = replay(sound)
+    assert ending.is_fault
+    for winner in SEATS:
+        verify(attrs.evolve(sound, outcome=Outcome.of(winner, ending, game.owners)))
+    nobody = Outcome.of(None, ending, game.owners)
+    assert "but names no seat as the winner" in problem(attrs.evolve(sound, outcome=nobody))
+
+
 def test_numbers_that_are_no_seat_or_no_card_are_refused() -> None:
     sound = record()
     assert problem(attrs.evolve(sound, first=Seat(2))) == "seat 2 cannot begin: seats are 0 and 1"

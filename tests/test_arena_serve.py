@@ -135,6 +135,22 @@ async def test_an_absent_bot_forfeits_after_the_grace_time_when_all_else_is_play
     assert all(line.bots[line.result.winner or 0] != "cleo" for line in rounds[2:])
 
 
+async def test_a_bot_that_is_a_second_later_than_the_grace_time_has_lost_one_match(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    others = ("anna", "ben", "cleo", "dora")
+    options = {"begin": "2020-01-01T00:00", "grace": "100"}
+    async with serving(tmp_path, remote_bots(*others, "late"), **options) as served, trio.open_nursery() as bots:
+        for name in others:
+            bots.start_soon(come_and_play, served.address, name)
+        await trio.sleep(100.5)
+        bots.start_soon(come_and_play, served.address, "late")
+        await served.over.wait()
+        assert autojump_clock.current_time() < 200
+    lost = {line.match for line in served.verified() if line.fault is not None}
+    assert len(lost) == 1
+
+
 async def test_a_bot_that_loses_its_connection_gets_the_open_request_again(tmp_path: Path) -> None:
     async with serving(tmp_path, TWO) as served, trio.open_nursery() as bots:
         bots.start_soon(come_and_play, served.address, "ben")

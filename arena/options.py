@@ -180,8 +180,9 @@ def _clock_time(value: Any) -> str | datetime:
         if isinstance(value, str) and "T" not in value and "-" not in value:
             value = dt_time.fromisoformat(value)
         if isinstance(value, dt_time):
-            at = datetime.combine(now.date(), value).astimezone()
-            return at if at >= now else at + timedelta(days=1)
+            days = (now.date() + timedelta(days=number) for number in range(3))
+            moments = (datetime.combine(day, value).astimezone() for day in days)  # each in the offset of its own day
+            return next(moment for moment in moments if moment >= now)
         return datetime.fromisoformat(value).astimezone()
     raise ValueError("all, key, or a time such as 20:30 or 2027-01-31T20:30")
 

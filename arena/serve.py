@@ -33,6 +33,7 @@ from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
 from arena.server_config import ServerConfig
 from arena.signals import calling_on_signals, unwrapped
+from arena.wall_clock import Clock, local_time, wait_until
 
 _NAMED_AT_MOST: Final = 8  # bots in a line about the lobby
 
@@ -64,8 +65,10 @@ class Server:
         journal: Journal,
         make_listener: MakeListener,
         lobby_news: Listener,
+        wall_clock: Clock = local_time,
     ):
         self._server = server
+        self._wall_clock = wall_clock
         self._journal = journal
         self._make_listener = make_listener
         self._lobby_news = lobby_news
@@ -216,7 +219,7 @@ class Server:
             if self._has_keys():
                 nursery.start_soon(self._wait_for_key)
             if isinstance(self._begin_when, datetime):
-                nursery.start_soon(self._wait_until, self._begin_when)
+                nursery.start_soon(self._begin_at, self._begin_when)
             self._say_who_is_missing(bots)
             while not self._may_begin(bots):
                 self._change = trio.Event()
@@ -262,8 +265,8 @@ class Server:
                 return  # the end of the input: no key will come
             self._time_has_come()
 
-    async def _wait_until(self, moment: datetime) -> None:
-        await trio.sleep(max(0.0, (moment - datetime.now().astimezone()).total_seconds()))
+    async def _begin_at(self, moment: datetime) -> None:
+        await wait_until(moment, self._wall_clock)
         self._time_has_come()
 
     def _time_has_come(self) -> None:

@@ -10,7 +10,6 @@ comes in here raises further than its own task.
 import contextlib
 import errno
 import ipaddress
-import secrets
 import socket
 import ssl
 from collections import Counter, OrderedDict, deque
@@ -210,7 +209,7 @@ class Door:
         return hello
 
     async def _welcome(self, name: str, hello: BotHello, link: Link, address: str) -> Connection:
-        session = secrets.token_urlsafe(16)
+        session = self._registry.session(name)
         lost = self._lobby.drop_lost(name, hello.session or "")
         self._welcoming[name] += 1
         try:

@@ -29,6 +29,7 @@ from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
 from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
+from arena.names import NamesFile
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
 from arena.server_config import ServerConfig
@@ -79,7 +80,8 @@ class Server:
         self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
         self._left = self._left_over(past)  # to be gone on with
         self._tls = tls_context(server)
-        self._registry = Registry(config.bots, open_door=server.open_door)
+        self._names = NamesFile(journal.path)
+        self._registry = self._opened_registry()
         self._lobby = Lobby(server.grace, self._changed)
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._here: dict[str, int] = {}  # as was told: connections by name
@@ -153,6 +155,7 @@ class Server:
         """The tournament that the journal was left with, or another one once enough bots are there."""
         if self._left is not None:
             left, self._left = self._left, None
+            self._warn_of_forgotten_names(left[0].bots)
             await self._gather(left[0].bots)
             return left
         await self._gather(None)
@@ -160,8 +163,30 @@ class Server:
         config = attrs.evolve(self._config, bots=self._roster())
         if self._server.forever:
             config = attrs.evolve(config, first_cycle=self._cycles, cycles=1)
+        self._remember_names([bot.name for bot in config.bots])  # first: no bot may be without its name after a crash
         begin(self._journal, config)
         return config, ledger_of(config)
+
+    def _opened_registry(self) -> Registry:
+        bots, is_open = self._config.bots, self._server.open_door
+        left = [bot.name for bot in self._left[0].bots] if self._left else []
+        return Registry(bots, open_door=is_open, kept=self._names.read() if is_open else (), roster=left)
+
+    def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
+        known = {claim.name for claim in self._registry.lasting_claims()}
+        lost = [bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known]
+        if lost:
+            self._news.news(
+                "warning",
+                f"Warning: {self._names.path} does not say whose names these are: {_list(lost)}; the first bot that "
+                "comes with one of them has it",
+            )
+
+    def _remember_names(self, roster: Sequence[str] = ()) -> None:
+        """Raises JournalError."""
+        if self._server.open_door:
+            self._names.write(self._registry.lasting_claims(roster))
+            self._registry.has_news = False
 
     def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
         """Raises JournalError if the journal is that of another tournament."""
@@ -284,6 +309,8 @@ class Server:
             several = f" ({now} connections)" if now > 1 else ""
             words = f"{name} {'is here' if now else 'has left'}{several}"
             self._news.news(kind, words, bot=name, connections=now)
+        if self._registry.has_news:
+            self._remember_names()
         self._change.set()
         if self._tournament is not None:
             self._tournament.poke(name)

@@ -8,8 +8,8 @@ import trio
 
 Clock = Callable[[], datetime]  # aware of its zone
 
-# trio's clock knows nothing of a wall clock that is set, nor of the time that a machine was suspended; so the wall clock
-# is looked at again this often, and a moment is noticed that much late at most.
+# trio's clock knows nothing of a wall clock that is set, nor of the time that a machine was suspended; so the wall
+# clock is looked at again this often, and a moment is noticed that much late at most.
 _LOOK_SECONDS: Final = 1.0
 
 

@@ -12,7 +12,7 @@ import trio
 from arena.bots import BotSpec, RemoteSpec
 from arena.door import Strikes, group_of
 from arena.registry import Refusal, Refused, Registry
-from arena.tokens import is_token_hash, new_token, owner_of, token_hash
+from arena.tokens import Owners, is_token_hash, new_token, token_hash
 from protocol.errors import LocalProtocolError
 from protocol.messages import PROTOCOL, Action, BotHello, Bye, Error, Request
 from tests.strangers import ATTACKS, Attack
@@ -30,10 +30,11 @@ TWO = remote_bots("anna", "ben")
 
 
 def test_a_token_opens_only_for_its_own_name() -> None:
-    hashes = {name: token_hash(token_of(name)) for name in ("anna", "ben")}
-    assert owner_of(token_of("ben"), hashes) == "ben"
-    assert owner_of("something else", hashes) is None
-    assert owner_of("ünïcödé", hashes) is None
+    owners = Owners({name: token_hash(token_of(name)) for name in ("anna", "ben")})
+    assert owners.of(token_of("ben")) == "ben"
+    assert owners.of("something else") is None
+    assert owners.of("ünïcödé") is None
+    assert owners.of(token_hash(token_of("ben"))) is None
 
 
 def test_tokens_are_new_each_time_and_only_hashes_look_like_hashes() -> None:

@@ -486,8 +486,8 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     options = {"open": "true", "forever": "true", "rounds": "20"}
     for cycle in (1, 2):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna")
-            bots.start_soon(come_openly, served.address, "ben")
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("begins", f"Cycle {cycle} ")
             await served.heard.wait("finished", f"{cycle}.1-2.3")
             bots.cancel_scope.cancel()
@@ -500,8 +500,8 @@ async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: 
     options = {"open": "true", "begin": soon, "rounds": "20"}
     for last in ("3", "20"):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna")
-            bots.start_soon(come_openly, served.address, "ben")
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("finished", f"1.1-2.{last}")
             bots.cancel_scope.cancel()
     assert [line.round for line in served.verified()] == list(range(1, 21))

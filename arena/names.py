@@ -1,9 +1,10 @@
 """Whose a name is at an open server, remembered for as long as its journal lives.
 
 A name is claimed with a token of the author's own choice. A bot without one claims its name with a key that the server
-hands out inside the `session` of its welcome, for as long as it plays in the tournament. Only salted hashes are kept, in
-a file beside the journal that nobody but its owner can read: a token that somebody made up may be weak enough to be
-guessed from its hash, so the hashes do not belong into the journal, which is made to be published.
+hands out inside the `session` of its welcome, for as long as it plays in the tournament. Only salted hashes are kept,
+in a file beside the journal that nobody but its owner can read: a token that somebody made up may be weak enough to be
+guessed from its hash, so the hashes do not belong into the journal, which is made to be published. The file holds only
+names that played, so it is a small fraction of the journal, however many strangers come.
 """
 
 import contextlib
@@ -108,5 +109,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-

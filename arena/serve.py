@@ -174,7 +174,9 @@ class Server:
 
     def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
         known = {claim.name for claim in self._registry.lasting_claims()}
-        lost = [bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known]
+        lost = [
+            bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known
+        ]
         if lost:
             self._news.news(
                 "warning",

@@ -14,14 +14,14 @@ from protocol.framing import MAX_LINE
 
 @attrs.frozen
 class DoorLimits:
-    connections: int = 2000  # in all
-    per_address: int = 250  # a class room behind one router, with a few connections for each bot
-    per_second: int = 200  # accepted at most; whoever comes faster waits in the kernel's queue
+    connections: int = 2000  # bots and watchers in all
+    per_address: int = 250  # of them; a class room behind one router, with a few connections for each bot
+    per_second: int = 2000  # greeted at most; whoever comes faster waits on the porch
     hello_seconds: float = 10.0  # to say hello, TLS included
     line: int = MAX_LINE
     unread: int = 256 * 1024  # bytes on their way to a bot that does not read them
     late_answers: int = 1000  # of one connection, that nobody asked for
-    wrong_tokens: int = 10  # from one address in a minute
+    wrong_tokens: int = 10  # from one address in a minute that are answered at once
 
 
 @attrs.frozen

@@ -27,8 +27,8 @@ def is_token_hash(text: object) -> bool:
 class Owners:
     """Whose token it is, of names and the hashes of their tokens.
 
-    Found by a keyed hash of the hash: it takes the same time however many bots there are, because strangers make us look
-    as often as they like, and that time tells nobody anything about a hash that he does not have.
+    Found by a keyed hash of the hash: strangers make us look as often as they like, so it takes the same time however
+    many bots there are, and that time tells nothing about the hashes.
     """
 
     def __init__(self, hashes: Mapping[str, str]):

@@ -185,7 +185,7 @@ async def test_a_tournament_begins_when_the_wall_clock_says_so(
 ) -> None:
     clock = SetClock()
     begin = (trio_time() + timedelta(hours=9)).isoformat()
-    async with serving(tmp_path, TWO, wall_clock=clock, begin=begin) as served, trio.open_nursery() as bots:
+    async with serving(tmp_path, TWO, clock, begin=begin) as served, trio.open_nursery() as bots:
         bots.start_soon(come_and_play, served.address, "anna")
         bots.start_soon(come_and_play, served.address, "ben")
         await trio.sleep(100)
@@ -445,7 +445,7 @@ async def test_an_open_server_plays_with_whoever_is_there_when_it_begins(
     soon = (trio_time() + timedelta(seconds=100)).isoformat()
     text = '[[bot]]\ncmd = "random"\n'
     options = {"open": "true", "begin": soon}
-    async with serving(tmp_path, text, wall_clock=trio_time, **options) as served, trio.open_nursery() as bots:
+    async with serving(tmp_path, text, trio_time, **options) as served, trio.open_nursery() as bots:
         bots.start_soon(come_openly, served.address, "zoe")
         bots.start_soon(come_openly, served.address, "yan", "with a token of its own")
         await served.heard.wait("begins")

@@ -88,7 +88,7 @@ def trio_time() -> datetime:
 
 
 @contextlib.asynccontextmanager
-async def serving(folder: Path, text: str, *, wall_clock: Clock = local_time, **options: str) -> AsyncIterator[Served]:
+async def serving(folder: Path, text: str, wall_clock: Clock = local_time, /, **options: str) -> AsyncIterator[Served]:
     """A server until the block ends, or until its tournament does."""
     config, server_config = configured(folder, text, **options)
     assert config.journal is not None

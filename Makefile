@@ -27,6 +27,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench_arena
 	@$(BIN)/python -m tests.bench_server
 	@$(BIN)/python -m tests.bench_report
+	@$(BIN)/python -m tests.bench_strangers
 
 format: $(READY)  ## mend lint and format
 	@$(BIN)/ruff check --fix .

@@ -4,7 +4,7 @@ Theory of operation. A bot whose hello proves a name that is known here gets a t
 there are; others get one only as far as the rate of their address and network allows, and are closed without a word
 beyond it. The task either brings a bot to the lobby and stays with it as its owner, or a watcher to the gallery, or
 says why not. Places inside are limited in all and for each address, and one is kept for every bot of the tournament
-that is away. What a stranger can make us keep is bounded at every place. No exception leaves the task of its connection.
+that is away. What a stranger can make us keep is bounded at every place. No exception leaves a connection's own task.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 _TURNS, _TURNS_AT_ONCE = 50.0, 50.0
 _LONGEST_TURN: Final = 5.0  # seconds that one of them waits for its turn; there are 250 of them then
 _HANDSHAKE_SECONDS: Final = 5.0
-_HANDSHAKES: Final = 64  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
+_HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
 _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
 
 

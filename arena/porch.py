@@ -6,9 +6,9 @@ who speak, and then lets the bots play. Slices are bounded in number and size, a
 
 Networks and their addresses are greeted in turn, so that a flood waits behind itself. Addresses within their rate come
 first; of the others the newest peer, because a flood never waits for its answer. When all places are taken the
-greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door, which decides what it is worth.
-With TLS a peer has to speak first, and is then handed to the door for its handshake, at a lower rate, because a
-handshake costs a millisecond.
+greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door, which decides what it
+is worth. With TLS a peer has to speak first, and is then handed to the door for its handshake, at a lower rate, because
+a handshake costs a millisecond.
 """
 
 import errno
@@ -35,7 +35,8 @@ _READS: Final = 32  # in a slice; some 20 µs each
 _CHUNK: Final = 16 * 1024  # read at once from one of them
 _READS_OF_ONE: Final = 64  # a hello that comes in more pieces than that is not one
 _WATCHED: Final = 512  # who are greeted and silent; half of them from one address
-_LATE: Final = 256  # who wait to be greeted though their address was over its rate; a quarter of them from one
+_FIRST: Final = 512  # who wait for their turn; or as many as one address may have inside, if that is more
+_LATE: Final = 1024  # who wait for their turn though their address was over its rate; half of them from one
 # Of one address, a second and at once; a network has four times as much. More are greeted only if there is time.
 _KNOCKS, _KNOCKS_AT_ONCE = 50.0, 250.0
 # The same for handshakes of TLS, and how many there are in all.
@@ -44,6 +45,10 @@ _NETWORK: Final = 4.0
 _SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 _SHORTAGE_SECONDS: Final = 0.1
 _SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
+
+
+def most_on_porch(limits: DoorLimits) -> int:
+    return _WATCHED + max(_FIRST, limits.per_address) + _LATE
 
 
 @attrs.define(eq=False)
@@ -80,8 +85,8 @@ class Porch:
         self._epoll = select.epoll()
         self._watched: Room[Stranger] = Room(_WATCHED, _WATCHED // 2)
         self._by_number: dict[int, Stranger] = {}  # of those, by descriptor
-        self._first: Room[Stranger] = Room(limits.connections, limits.per_address)
-        self._later: Room[Stranger] = Room(_LATE, _LATE // 4)
+        self._first: Room[Stranger] = Room(max(_FIRST, limits.per_address), limits.per_address)
+        self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
         if greeting:
             self._shares = Shares(_KNOCKS, max(_KNOCKS_AT_ONCE, limits.per_address), _NETWORK)
             self._turns = Bucket(limits.per_second, limits.per_second)

@@ -8,10 +8,6 @@ of its own in the same journal, among those who are there when it begins.
 The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
 """
 
-import os
-import ssl
-import stat
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -27,12 +23,14 @@ from arena.door import Door
 from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descriptor_limit
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
+from arena.keys import call_on_enter, is_pipe, is_terminal
 from arena.ledger import Ledger, Past, begin, check_same, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
 from arena.names import NamesFile
+from arena.porch import most_on_porch
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
-from arena.server_config import ServerConfig
+from arena.server_config import ServerConfig, tls_context
 from arena.signals import calling_on_signals, unwrapped
 from arena.wall_clock import Clock, local_time, wait_until
 
@@ -110,7 +108,7 @@ class Server:
         return not self._server.forever and bool(self._rounds) and self.finished == self.total
 
     def warn_of_few_descriptors(self, limit: int) -> None:
-        if self._server.door.connections + 100 > limit:
+        if self._server.door.connections + most_on_porch(self._server.door) + 100 > limit:
             self._news.news(
                 "warning",
                 f"Warning: this machine allows {limit} open files, which is too few for "
@@ -244,7 +242,7 @@ class Server:
             return
         async with trio.open_nursery() as nursery:
             if self._has_keys():
-                nursery.start_soon(self._wait_for_key)
+                nursery.start_soon(call_on_enter, self._time_has_come)
             if isinstance(self._begin_when, datetime):
                 nursery.start_soon(self._begin_at, self._begin_when)
             self._say_who_is_missing(bots)
@@ -279,18 +277,7 @@ class Server:
 
     def _has_keys(self) -> bool:
         """Whether somebody can press Enter: at a terminal, or through a pipe if nothing else begins it."""
-        return _is_terminal() or (self._begin_when == "key" and _is_pipe())
-
-    async def _wait_for_key(self) -> None:
-        while True:
-            await trio.lowlevel.wait_readable(sys.stdin.fileno())
-            try:
-                data = os.read(sys.stdin.fileno(), 1024)
-            except OSError:  # the terminal is gone
-                return
-            if not data:
-                return  # the end of the input: no key will come
-            self._time_has_come()
+        return is_terminal() or (self._begin_when == "key" and is_pipe())
 
     async def _begin_at(self, moment: datetime) -> None:
         await wait_until(moment, self._wall_clock)
@@ -357,29 +344,6 @@ class Server:
             self._tournament.drain(self._server.drain)
         else:
             self._tournament.stop()
-
-
-def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
-    if server.certificate is None:
-        return None
-    chain, key = server.certificate
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(chain, key)
-    except OSError as error:  # ssl.SSLError is one
-        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
-    return context
-
-
-def _is_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def _is_pipe() -> bool:
-    try:
-        return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
-    except OSError:  # nothing that could be read from
-        return False
 
 
 def _list(names: Sequence[str]) -> str:

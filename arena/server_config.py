@@ -1,5 +1,6 @@
 """What a server does besides playing a tournament: where it listens, when it begins, and the limits of its door."""
 
+import ssl
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -97,3 +98,16 @@ _DOOR = {
 
 def _door(values: Mapping[str, Any]) -> DoorLimits:
     return DoorLimits(**{field: values[name] for name, field in _DOOR.items() if name in values})
+
+
+def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
+    """Raises ConfigError if the files are no certificate and its key."""
+    if server.certificate is None:
+        return None
+    chain, key = server.certificate
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(chain, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
+    return context

@@ -153,6 +153,12 @@ class Visitor:
             if isinstance(message, kind):
                 return message
 
+    async def hear_until_closed(self) -> list[str]:
+        """What it heard, in all."""
+        while await self.hear() is not None:
+            pass
+        return self.kinds()
+
     async def say(self, message: Any) -> None:
         await self.stream.send_all(self.session.send(message))
 
@@ -164,9 +170,12 @@ class Visitor:
         return [type(each).__name__ for each in self.heard]
 
 
-async def connected(address: str) -> Visitor:
+ELSEWHERE = "127.0.0.66"  # all of 127.0.0.0/8 is this machine
+
+
+async def connected(address: str, source: str | None = None) -> Visitor:
     host, port = parse_address(address)
-    visitor = Visitor(await trio.open_tcp_stream(host, port))
+    visitor = Visitor(await trio.open_tcp_stream(host, port, local_address=source))
     _visitors.append(visitor)
     return visitor
 

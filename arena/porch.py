@@ -32,10 +32,13 @@ _SLICES_AT_ONCE: Final = 20  # so that somebody who comes to a quiet server does
 _ACCEPTS: Final = 256  # in a slice; closing them again takes some 15 µs each
 _GREETINGS: Final = 32  # in a slice; some 30 µs each
 _READS: Final = 32  # in a slice; some 20 µs each
+_LARGEST: Final = (
+    8  # times as many of both, if as many slices fell out because many bots play: the share stays the same
+)
 _CHUNK: Final = 16 * 1024  # read at once from one of them
 _READS_OF_ONE: Final = 64  # a hello that comes in more pieces than that is not one
-_WATCHED: Final = 512  # who are greeted and silent; half of them from one address
-_FIRST: Final = 512  # who wait for their turn; or as many as one address may have inside, if that is more
+_WATCHED: Final = 512  # who are greeted and silent
+_FIRST: Final = 512  # who wait for their turn
 _LATE: Final = 1024  # who wait for their turn though their address was over its rate; half of them from one
 # Of one address, a second and at once; a network has four times as much. More are greeted only if there is time.
 _KNOCKS, _KNOCKS_AT_ONCE = 50.0, 250.0
@@ -48,7 +51,7 @@ _SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
 
 
 def most_on_porch(limits: DoorLimits) -> int:
-    return _WATCHED + max(_FIRST, limits.per_address) + _LATE
+    return max(_WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
 
 
 @attrs.define(eq=False)
@@ -58,6 +61,11 @@ class Stranger:
     since: float  # greeted, or with TLS connected
     heard: bytearray = attrs.field(factory=bytearray)
     reads: int = 0
+
+
+def _room(most: int, limits: DoorLimits) -> Room[Stranger]:
+    """Half of it is enough for one address, or as many as that may have inside: they may all come at once."""
+    return Room(max(most, limits.per_address), max(most // 2, limits.per_address))
 
 
 class Porch:
@@ -83,9 +91,9 @@ class Porch:
         self._trusted = trusted
         self._note = note
         self._epoll = select.epoll()
-        self._watched: Room[Stranger] = Room(_WATCHED, _WATCHED // 2)
+        self._watched = _room(_WATCHED, limits)
         self._by_number: dict[int, Stranger] = {}  # of those, by descriptor
-        self._first: Room[Stranger] = Room(max(_FIRST, limits.per_address), limits.per_address)
+        self._first = _room(_FIRST, limits)
         self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
         if greeting:
             self._shares = Shares(_KNOCKS, max(_KNOCKS_AT_ONCE, limits.per_address), _NETWORK)
@@ -96,6 +104,7 @@ class Porch:
         self._floods = Floods(2 * limits.per_address)
         self._can_filter = True
         self._short_until = 0.0
+        self._worked_at = 0.0
 
     async def run(self) -> None:
         """Until it is cancelled; then everybody on the porch is gone."""
@@ -126,12 +135,14 @@ class Porch:
         return min(silent, turn, self._floods.look_again_at)
 
     def _slice(self, now: float) -> None:
-        for number, _ in self._epoll.poll(0, _READS):
+        size = min(max(1, int((now - self._worked_at) * _SLICES)), _LARGEST)
+        self._worked_at = now
+        for number, _ in self._epoll.poll(0, size * _READS):
             if number == self._listening.fileno():
                 self._accept(now)
             elif (stranger := self._by_number.get(number)) is not None:
                 self._hear(stranger, now)
-        self._greet(now)
+        self._greet(now, size * _GREETINGS)
         while (oldest := self._watched.oldest()) and oldest.since + self._limits.hello_seconds <= now:
             self._dismiss(oldest)
         if (flooding := self._floods.changed(now, self._trusted)) is not None:
@@ -179,10 +190,10 @@ class Porch:
 
     # Those whose turn it is
 
-    def _greet(self, now: float) -> None:
+    def _greet(self, now: float, most: int) -> None:
         greeted = 0
         for _ in range(_ACCEPTS):
-            if greeted == _GREETINGS or not (self._first or self._later) or self._turns.ready_at(now) > now:
+            if greeted == most or not (self._first or self._later) or self._turns.ready_at(now) > now:
                 return
             stranger = self._first.next() if self._first else self._later.next(newest=True)
             if is_hung_up(stranger.connection):  # it only knocked: that is nobody's turn

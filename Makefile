@@ -27,6 +27,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench_arena
 	@$(BIN)/python -m tests.bench_server
 	@$(BIN)/python -m tests.bench_report
+	@$(BIN)/python -m tests.bench_strangers
 
 attack: $(READY)  ## stalls, storms, strangers, kills and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack

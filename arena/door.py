@@ -1,20 +1,17 @@
-"""The door: whoever connects comes through here, and nobody gets further than the limits allow.
+"""The door: a peer that has spoken on the porch (porch.py) comes through here, as far as the limits allow.
 
-Theory of operation. One task accepts, at a bounded rate; every connection gets a task of its own, which says hello,
-listens for a token within a time, and then either brings a bot to the lobby and stays with it as its owner, or a
-watcher to the gallery. What a stranger can make us keep is bounded at every place: connections in all and from one
-address, one line of bounded length for each, a bounded send buffer, a bounded memory of wrong tokens. Nothing that
-comes in here raises further than its own task.
+Theory of operation. A bot whose hello proves a name that is known here gets a task at once, however many strangers
+there are; others get one only as far as the rate of their address and network allows, and are closed without a word
+beyond it. The task either brings a bot to the lobby and stays with it as its owner, or a watcher to the gallery, or
+says why not. Places inside are limited in all and for each address, and one is kept for every bot of the tournament
+that is away. What a stranger can make us keep is bounded at every place. No exception leaves a connection's own task.
 """
 
 import contextlib
-import errno
-import ipaddress
-import secrets
 import socket
 import ssl
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import trio
@@ -22,49 +19,30 @@ import trio
 from arena.gallery import Gallery
 from arena.link import Link, LinkClosed
 from arena.lobby import Abandoned, Connection, Lobby
+from arena.porch import Porch, Stranger
+from arena.rates import Buckets, Place, Room, Shares
 from arena.registry import Refusal, Refused, Registry
 from arena.server_config import DoorLimits
-from arena.streams import TcpStream, is_hung_up, tune
+from arena.streams import TcpStream, tune
+from arena.strikes import Strikes
 from arena.version import SERVER
 from protocol.errors import RemoteProtocolError
-from protocol.messages import BotHello, Bye, Error, Welcome, encode
+from protocol.messages import PROTOCOL, BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, encode
 from protocol.session import State
 
+_HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
 _LINGER_SECONDS: Final = 1.0  # for the other side to take what we said last
-_LINGER_BYTES: Final = 256 * 1024
-_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
-_SHORTAGE_PAUSE: Final = 0.1
-_STRIKE_SECONDS: Final = 60.0  # how long a wrong token is remembered
-_STRIKE_ADDRESSES: Final = 10_000  # remembered at most; the oldest are forgotten
-
-
-class Strikes:
-    """Wrong tokens by address, in bounded memory."""
-
-    def __init__(self, most: int):
-        self._most = most
-        self._times: OrderedDict[str, deque[float]] = OrderedDict()
-
-    def add(self, address: str) -> None:
-        self._times.setdefault(address, deque(maxlen=self._most)).append(trio.current_time())
-        self._times.move_to_end(address)
-        if len(self._times) > _STRIKE_ADDRESSES:
-            self._times.popitem(last=False)
-
-    def out(self, address: str) -> bool:
-        times = self._times.get(address, deque())
-        return len(times) == self._most and times[0] > trio.current_time() - _STRIKE_SECONDS
-
-
-def group_of(host: str) -> str:
-    """Whom an address counts for: a whole /64 of IPv6, because anybody has all of one."""
-    address = ipaddress.ip_address(host.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return str(address)
+_LINGER_BYTES, _LINGER_READS = 64 * 1024, 8  # of what it still sends
+_LINGERING: Final = 64  # at once; others are closed as they are
+# Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
+_TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
+# Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
+_TURNS, _TURNS_AT_ONCE = 50.0, 50.0
+_LONGEST_TURN: Final = 5.0  # seconds that one of them waits for its turn; there are 250 of them then
+_HANDSHAKE_SECONDS: Final = 5.0
+_HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
+_TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
 
 
 class Door:
@@ -85,80 +63,76 @@ class Door:
         self._limits = limits
         self._tls = tls
         self._note = note  # told of whoever is refused
-        self._count: Counter[str] = Counter()  # connections by address
+        self._inside: Counter[str] = Counter()  # bots and watchers by address
         self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
         self._strikes = Strikes(limits.wrong_tokens)
+        self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
+        self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
+        self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
+        self._lingering = 0
+        self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
 
     async def run(self) -> None:
         """Returns once the door is closed and everybody has left."""
         async with trio.open_nursery() as visitors, self._listener:
+
+            def open_to(stranger: Stranger) -> None:
+                if self._tls is None and not self._is_worth_a_task(stranger):
+                    stranger.connection.close()
+                else:
+                    visitors.start_soon(self._receive, stranger)
+
+            words = _parting(Refusal.TOO_SLOW, self._too_slow, again=False) if self._tls is None else b""
+            greeting = encode(_HELLO) if self._tls is None else b""
+            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._note)
             with self._accepting:
-                await self._accept(visitors)
+                await porch.run()
 
     def close(self) -> None:
         """Nobody else comes in; whoever is here stays."""
         self._accepting.cancel()
 
-    async def _accept(self, visitors: trio.Nursery) -> None:
-        pause = 1 / self._limits.per_second
-        earliest = trio.current_time()
-        while True:
-            await trio.sleep_until(earliest)
-            earliest = max(earliest + pause, trio.current_time() - 1)  # what was not used of the last second is kept
-            try:
-                stream = await self._listener.accept()
-            except OSError as error:
-                if error.errno in _SHORTAGE:
-                    self._note(f"cannot accept a connection: {error.strerror}")
-                    await trio.sleep(_SHORTAGE_PAUSE)
-                continue  # else a visitor who left before we opened
-            connection = socket.socket(fileno=stream.socket.detach())
-            try:
-                address = group_of(connection.getpeername()[0])
-                gone = is_hung_up(connection)
-            except OSError:
-                gone = True
-            if gone:  # already; nothing is done for whoever only knocks
-                connection.close()
-                continue
-            if reason := self._no_room_for(address):
-                _turn_away(connection, reason, in_clear=self._tls is None)
-            else:
-                visitors.start_soon(self._receive, connection, address)
+    @property
+    def _too_slow(self) -> str:
+        return f"nothing that counts as hello came within {self._limits.hello_seconds:g} seconds"
 
-    def _no_room_for(self, address: str) -> str | None:
-        if self._count.total() >= self._limits.connections:
-            return f"there are {self._limits.connections} connections already; try again later"
-        if self._count[address] >= self._limits.per_address:
-            return f"there are {self._limits.per_address} connections from {address} already"
-        if self._strikes.out(address):
-            return f"{self._limits.wrong_tokens} wrong tokens came from {address}; wait a minute"
-        return None
+    def _is_worth_a_task(self, stranger: Stranger) -> bool:
+        now = trio.current_time()
+        name = self._owner(bytes(stranger.heard.partition(b"\n")[0]))
+        if name is None:
+            return self._tasks.take(stranger.place, now)
+        return self._turns.of(name).ready_at(now) <= now + _LONGEST_TURN
 
-    async def _receive(self, connection: socket.socket, address: str) -> None:
-        self._count[address] += 1
+    def _owner(self, line: bytes) -> str | None:
+        """Who says this, if it is the hello of a bot that is known here."""
         try:
-            stream = self._prepared(connection)
+            hello = decode_from_bot(line)
+        except RemoteProtocolError:
+            return None
+        return self._registry.owner(hello) if isinstance(hello, BotHello) else None
+
+    async def _receive(self, stranger: Stranger) -> None:
+        stream = self._prepared(stranger.connection)
+        try:
             async with stream:
                 try:
-                    await self._serve(stream, address)
+                    await self._serve(stream, stranger)
                 finally:
-                    await _linger(stream)
+                    await self._linger(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
             pass  # it has left, in whatever way
-        finally:
-            self._count[address] -= 1
-            if not self._count[address]:
-                del self._count[address]
 
     def _prepared(self, connection: socket.socket) -> trio.abc.Stream:
-        tune(connection)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.unread // 2)  # the kernel doubles it
+        with contextlib.suppress(OSError):  # it has left already; whoever reads from it will see that
+            tune(connection)
+            connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.unread // 2
+            )  # the kernel doubles it
         stream = TcpStream(connection)
         return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
 
-    async def _serve(self, stream: trio.abc.Stream, address: str) -> None:
+    async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
         link = Link(
             stream,
             line_limit=self._limits.line,
@@ -166,46 +140,115 @@ class Door:
             kept_lines=_KEPT_LINES,
             may_tear=True,
         )
+        place = stranger.place
         try:
-            with trio.fail_after(self._limits.hello_seconds):
-                hello = await link.greet(SERVER)
+            hello = await self._hello(link, stream, stranger)
             if hello.watch is None:
-                await self._host(hello, link, address)
-            elif self._gallery.is_full:
-                raise Refused(Refusal.FULL, "there is no room for more watchers")
+                await self._host(hello, link, place)
             else:
-                await self._gallery.attend(link, hello.watch)
+                if not self._gallery.has_room_for(place):
+                    raise Refused(Refusal.FULL, "there is no room for more watchers")
+                with self._inside_of(place, None):
+                    await self._gallery.attend(link, hello.watch, place)
         except Refused as refused:
-            if refused.guessed:
-                self._strikes.add(address)
-            self._note(f"{address} was refused: {refused}")
-            await _dismiss(link, refused.code, str(refused))
+            await self._refuse(link, refused, place)
         except trio.TooSlowError:
-            words = f"nothing that counts as hello came within {self._limits.hello_seconds:g} seconds"
-            await _dismiss(link, Refusal.TOO_SLOW, words)
+            await _dismiss(link, Refusal.TOO_SLOW, self._too_slow)
         except RemoteProtocolError as error:
-            self._note(f"{address} said something wrong ({error.code})")  # no more: it may have held a token
+            self._note(f"{place.address} said something wrong ({error.code})")  # no more: it may have held a token
             await _dismiss(link, error.code, str(error), again=True)
-        except Abandoned:
+        except (Abandoned, _GivenUp):
             await trio.aclose_forcefully(stream)
         except LinkClosed:
             pass
 
-    async def _host(self, hello: BotHello, link: Link, address: str) -> None:
+    async def _hello(self, link: Link, stream: trio.abc.Stream, stranger: Stranger) -> BotHello:
+        if isinstance(stream, trio.SSLStream):
+            await self._handshake(link, stream, stranger.place)
+        else:
+            link.take_over(_HELLO, bytes(stranger.heard))
+        hello = await link.hear()  # it is there
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        return hello
+
+    async def _handshake(self, link: Link, stream: trio.SSLStream[trio.abc.Stream], place: Place) -> None:
+        """Returns once there is something to hear. Those who are too slow, or make place for others, are closed."""
+        with trio.CancelScope() as scope:
+            if (pushed := self._handshakes.enter(scope, place)) is not None:
+                pushed.cancel()
+            try:
+                with trio.fail_after(self._limits.hello_seconds):
+                    with trio.fail_after(_HANDSHAKE_SECONDS):
+                        await stream.do_handshake()
+                    await link.say(_HELLO)
+                    await link.wait_line()
+                return
+            except trio.TooSlowError:
+                if link.session.state is not State.NEW:
+                    raise
+            finally:
+                if scope in self._handshakes:
+                    self._handshakes.leave(scope)
+        raise _GivenUp
+
+    async def _host(self, hello: BotHello, link: Link, place: Place) -> None:
+        known = self._registry.owner(hello)
+        if known is not None:
+            await self._turn_of(known)
+            self._trust(place)
         name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
         try:
-            connection = await self._welcome(name, hello, link, address)
-            with self._lobby.present(connection):
-                try:
-                    await connection.stay()
-                finally:
-                    await connection.take_leave()
+            with self._inside_of(place, name):
+                connection = await self._welcome(name, hello, link, place.address)
+                with self._lobby.present(connection):
+                    try:
+                        await connection.stay()
+                    finally:
+                        await connection.take_leave()
         finally:
-            if not self._lobby.is_here(name) and not self._welcoming[name]:
+            if not self._is_here(name):
                 self._registry.left(name)
 
+    async def _turn_of(self, name: str) -> None:
+        wait = self._turns.of(name).reserve(trio.current_time())
+        if wait > _LONGEST_TURN:
+            raise _GivenUp
+        if wait:
+            await trio.sleep(wait)
+
+    def _trust(self, place: Place) -> None:
+        for key in (place.address, place.network):
+            self._trusted.pop(key, None)
+            self._trusted[key] = None
+        while len(self._trusted) > _TRUSTED:
+            del self._trusted[next(iter(self._trusted))]
+
+    @contextlib.contextmanager
+    def _inside_of(self, place: Place, name: str | None) -> Iterator[None]:
+        """A place inside, for a bot or a watcher. Raises Refused if there is none."""
+        has_own = name is not None and self._registry.has_place(name) and not self._is_here(name)
+        if not has_own:
+            self._check_room(place.address)
+        self._inside[place.address] += 1
+        try:
+            yield
+        finally:
+            self._inside -= Counter([place.address])  # forgets it at zero
+
+    def _check_room(self, address: str) -> None:
+        most, kept = self._limits.connections, self._registry.places_kept(self._is_here)
+        if self._inside.total() + kept >= most:
+            places = f" ({kept} places are kept for bots that are away)" if kept else ""
+            raise Refused(Refusal.FULL, f"there are {most} connections already{places}; try again later", again=True)
+        if self._inside[address] >= self._limits.per_address:
+            words = f"there are {self._limits.per_address} connections from {address} already"
+            raise Refused(Refusal.FULL, words, again=True)
+
+    def _is_here(self, name: str) -> bool:
+        return self._lobby.is_here(name) or bool(self._welcoming[name])
+
     async def _welcome(self, name: str, hello: BotHello, link: Link, address: str) -> Connection:
-        session = secrets.token_urlsafe(16)
+        session = self._registry.session(name)
         lost = self._lobby.drop_lost(name, hello.session or "")
         self._welcoming[name] += 1
         try:
@@ -222,13 +265,40 @@ class Door:
             return not self._welcoming[name]
         return any(each.is_session(hello.session or "") for each in connections)
 
+    async def _refuse(self, link: Link, refused: Refused, place: Place) -> None:
+        self._note(f"{place.address} was refused: {refused}")
+        if refused.guessed and (seconds := self._strikes.add(place.address)):
+            with self._strikes.held(place.address) as may_wait:
+                if not may_wait:
+                    return
+                await trio.sleep(seconds)
+        await _dismiss(link, refused.code, str(refused), again=refused.again)
 
-def _turn_away(connection: socket.socket, reason: str, *, in_clear: bool) -> None:
-    """At once, and without a task: there is no room for one."""
-    with connection, contextlib.suppress(OSError):
-        connection.setblocking(False)
-        if in_clear:
-            connection.send(encode(Error(Refusal.FULL, reason, fatal=True)) + encode(Bye(reason, again=True)))
+    async def _linger(self, stream: trio.abc.Stream) -> None:
+        """Reads for a while what the peer still sends: to close a socket with unread data takes back what was said."""
+        tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
+        assert isinstance(tcp, TcpStream)
+        tcp.close_writer()
+        if self._lingering >= _LINGERING:
+            return
+        self._lingering += 1
+        try:
+            with trio.move_on_after(_LINGER_SECONDS):
+                for _ in range(_LINGER_READS):
+                    if not await tcp.receive_some(_LINGER_BYTES):
+                        return
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return  # it has left
+        finally:
+            self._lingering -= 1
+
+
+class _GivenUp(Exception):
+    """Nothing more is done for this connection, and nothing said."""
+
+
+def _parting(code: str, reason: str, *, again: bool) -> bytes:
+    return encode(Error(code, reason, fatal=True)) + encode(Bye(reason, again))
 
 
 async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -> None:
@@ -236,14 +306,3 @@ async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -
         if link.session.state is not State.CLOSED:
             await link.say(Error(code, reason, fatal=True))
             await link.say(Bye(reason, again))
-
-
-async def _linger(stream: trio.abc.Stream) -> None:
-    """A socket that is closed with something unread in it takes back what we said last; so what still comes is read."""
-    tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
-    assert isinstance(tcp, TcpStream)
-    tcp.close_writer()
-    left = _LINGER_BYTES
-    with trio.move_on_after(_LINGER_SECONDS), contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-        while left > 0 and (data := await tcp.receive_some(_LINGER_BYTES)):
-            left -= len(data)

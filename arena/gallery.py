@@ -1,6 +1,7 @@
 """Those who watch. They see what is public (and hands, if the server allows), some time later if it says so, and they
-cannot slow a match: it only leaves a picture now and then, which is drawn once for all of them and thrown away when
-somebody does not keep up."""
+cannot slow a match: it only leaves a picture now and then, which is drawn and encoded once for all of them and thrown
+away when somebody does not keep up. The more of them there are, the fewer pictures each gets, so that all of them
+together cost a bounded share of our time."""
 
 import contextlib
 import math
@@ -13,6 +14,7 @@ import trio
 
 from arena.link import Link, LinkClosed
 from arena.movements import back_of
+from arena.rates import Place, Room
 from arena.referee import Referee
 from arena.replays import position_of
 from engine.actions import parse
@@ -20,10 +22,20 @@ from engine.cards import SEATS
 from engine.scoring import Outcome
 from engine.view import text_for_opponent
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Bye, CardCounts, WatchedPosition, WatchedResult, WatchedStone, WatcherMessage, Watching
+from protocol.messages import (
+    Bye,
+    CardCounts,
+    WatchedPosition,
+    WatchedResult,
+    WatchedStone,
+    WatcherMessage,
+    Watching,
+    encode,
+)
 from protocol.session import State
 
 _PICTURES_PER_SECOND: Final = 20  # of a match: more than anybody can follow
+_SENT_PER_SECOND: Final = 300  # to all watchers together; with more than 15 of them each match shows fewer pictures
 _KEPT_SECONDS: Final = 2  # of pictures for somebody who is slow, besides the delay
 _SEND_SECONDS: Final = 10.0
 
@@ -45,9 +57,8 @@ class Watcher:
         self._wanted = match  # empty: any
         self._following: str | None = None
         self._delay = delay
-        self._waiting: deque[tuple[float, WatcherMessage | Bye]] = deque(
-            maxlen=int((delay + _KEPT_SECONDS) * _PICTURES_PER_SECOND)
-        )
+        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=int((delay + _KEPT_SECONDS) * _PICTURES_PER_SECOND))
+        self._bye: Bye | None = None  # once there is nothing more to see
         self._news = trio.Event()
 
     def wants(self, match: str) -> bool:
@@ -60,24 +71,27 @@ class Watcher:
         if match == self._following:
             self._following = None
 
-    def put(self, message: WatcherMessage | Bye) -> None:
-        self._waiting.append((trio.current_time() + self._delay, message))
+    def put(self, line: bytes) -> None:
+        self._waiting.append((trio.current_time() + self._delay, line))
         self._news.set()
 
-    async def next(self) -> WatcherMessage | Bye:
-        while not self._waiting or self._waiting[0][0] > trio.current_time():
+    async def next(self) -> tuple[bytes, Bye | None]:
+        """All lines whose time has come, and then the last word if there is nothing to come after them."""
+        while not self._bye and (not self._waiting or self._waiting[0][0] > trio.current_time()):
             self._news = trio.Event()
             with trio.CancelScope(deadline=self._waiting[0][0] if self._waiting else math.inf):
                 await self._news.wait()
-        return self._waiting.popleft()[1]
+        lines, now = [], trio.current_time()
+        while self._waiting and (self._bye or self._waiting[0][0] <= now):
+            lines.append(self._waiting.popleft()[1])
+        return b"".join(lines), self._bye
 
     def finish(self, bye: Bye, show_rest: bool) -> None:
         """It says bye, and before that, if it may, what waits is shown at once."""
-        self._delay = 0
-        waiting = [message for _, message in self._waiting if show_rest]
-        self._waiting.clear()
-        for message in (*waiting, bye):
-            self.put(message)
+        if not show_rest:
+            self._waiting.clear()
+        self._bye = bye
+        self._news.set()
 
 
 class Gallery:
@@ -87,17 +101,28 @@ class Gallery:
         self._show_hands = show_hands
         self._most = most
         self.watchers: list[Watcher] = []
+        self._room: Room[Watcher] = Room(most, most)
         self._next_picture: dict[str, float] = {}  # by match, while somebody watches
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.watchers) >= self._most
+    def has_room_for(self, place: Place) -> bool:
+        """Whether one may come in from there. If all places are taken, the address with the most has to give up one, so
+        that one address cannot keep out all others."""
+        if len(self.watchers) < self._most:
+            return True
+        if not self.watchers:
+            return False
+        greediest, count = self._room.greediest()
+        if self._room.count(place) + 1 >= count:
+            return False
+        self._leave(greediest)
+        greediest.finish(Bye("others want to watch, too", again=True), show_rest=False)
+        return True
 
-    async def attend(self, link: Link, match: str) -> None:
+    async def attend(self, link: Link, match: str, place: Place) -> None:
         """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
         watcher = Watcher(match, self._delay)
         said: RemoteProtocolError | None = None
-        with self._present(watcher):
+        with self._present(watcher, place):
             await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell, link, watcher, nursery.cancel_scope)
@@ -114,9 +139,12 @@ class Gallery:
     async def _tell(self, link: Link, watcher: Watcher, scope: trio.CancelScope) -> None:
         with contextlib.suppress(LinkClosed, trio.TooSlowError):
             while link.session.state is not State.CLOSED:
-                message = await watcher.next()
+                lines, bye = await watcher.next()
                 with trio.fail_after(_SEND_SECONDS):
-                    await link.say(message)
+                    if lines:
+                        await link.say_line(lines)
+                    if bye:
+                        await link.say(bye)
         scope.cancel()
 
     def close(self, *, show_rest: bool) -> None:
@@ -125,19 +153,26 @@ class Gallery:
             watcher.finish(Bye("there is nothing more to see"), show_rest)
 
     @contextlib.contextmanager
-    def _present(self, watcher: Watcher) -> Iterator[None]:
+    def _present(self, watcher: Watcher, place: Place) -> Iterator[None]:
         self.watchers.append(watcher)
+        self._room.enter(watcher, place)
         try:
             yield
         finally:
+            self._leave(watcher)
+
+    def _leave(self, watcher: Watcher) -> None:
+        if watcher in self._room:  # else it has made room for another one
             self.watchers.remove(watcher)
+            self._room.leave(watcher)
 
     def look(self, scene: Scene, referee: Referee) -> None:
         """After a move."""
         now = trio.current_time()
         if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
             return
-        self._next_picture[scene.match] = now + 1 / _PICTURES_PER_SECOND
+        each = max(1 / _PICTURES_PER_SECOND, len(self.watchers) / _SENT_PER_SECOND)
+        self._next_picture[scene.match] = now + each
         self._show(scene.match, lambda: picture(scene, referee, self._show_hands))
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:
@@ -151,9 +186,9 @@ class Gallery:
     def _show(self, match: str, make: Callable[[], WatcherMessage]) -> None:
         watchers = [watcher for watcher in self.watchers if watcher.wants(match)]
         if watchers:
-            message = make()
+            line = encode(make())
             for watcher in watchers:
-                watcher.put(message)
+                watcher.put(line)
 
 
 def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition:

@@ -123,11 +123,19 @@ class Link:
                 if not self._may_tear:
                     self._lines.end()
                 raise LinkClosed("the bot closed its end")
-            try:
-                self._waiting.extend(self._lines.feed(data))
-            except RemoteProtocolError:
-                self.transcript.append((True, bytes(data[:1000])))
-                raise
+            self._feed(data)
+
+    def take_over(self, said: Message, heard: bytes) -> None:
+        """What crossed the wire before there was a link. Raises RemoteProtocolError if that is no line."""
+        self.transcript.append((False, self.session.send(said)))
+        self._feed(heard)
+
+    def _feed(self, data: bytes | bytearray) -> None:
+        try:
+            self._waiting.extend(self._lines.feed(data))
+        except RemoteProtocolError:
+            self.transcript.append((True, bytes(data[:1000])))
+            raise
 
     async def hear(self) -> BotMessage:
         """The next message that matters; late answers are passed over. Raises LinkClosed, RemoteProtocolError."""

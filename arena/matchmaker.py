@@ -3,7 +3,8 @@
 Processes are there whenever there is room for another match on this machine (`concurrency`). Bots from outside are
 there with their connections, each of which plays one match at a time; matches among them cost this machine little and
 are not counted. Bots that are away are waited for as long as there is anything else to play; then, once their time is
-up, their matches begin without them, one after the other, so that whoever comes late still plays the rest.
+up, their matches begin without them, one after the other at the pace of play (pace.py), so that a bot that comes late
+has lost about as many matches as were played meanwhile, and still plays the rest.
 """
 
 import math
@@ -13,7 +14,8 @@ from collections.abc import Callable, Iterable
 import trio
 
 from arena.bots import AnySpec, RemoteSpec
-from arena.schedule import PlannedMatch
+from arena.pace import Pace
+from arena.schedule import MatchId, PlannedMatch
 from arena.seats import Outside
 
 
@@ -60,7 +62,9 @@ class Matchmaker:
         self._at_home: deque[PlannedMatch] = deque()  # between processes only
         self._waiting = _Waiting()  # with bots from outside
         self._room = concurrency
-        self._running = 0
+        self._running: dict[MatchId, float] = {}  # since when
+        self._pace = Pace(outside.grace)
+        self._forfeits_from: dict[int, float] = {}  # when the next match of a bot that is away may begin without it
         self._look_at: dict[int, None] = dict.fromkeys(self._numbers.values())  # may have become free; in this order
         self._news = trio.Event()
         self._closed = False
@@ -76,7 +80,7 @@ class Matchmaker:
             self._news = trio.Event()
             match = self._first_ready()
             if match is not None:
-                self._running += 1
+                self._running[match.id] = trio.current_time()
                 self._room -= self._at_our_cost(match)
                 return match
             with trio.CancelScope(deadline=self._patience_ends()):
@@ -84,7 +88,7 @@ class Matchmaker:
         return None
 
     def over(self, match: PlannedMatch) -> None:
-        self._running -= 1
+        self._pace_after(match, trio.current_time() - self._running.pop(match.id))
         if self._at_our_cost(match):
             self._room += 1
             self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may wait for a process
@@ -100,6 +104,14 @@ class Matchmaker:
         """No more matches begin."""
         self._closed = True
         self._news.set()
+
+    def _pace_after(self, match: PlannedMatch, took: float) -> None:
+        """A bot that is away at the end of its match, as one that forfeited it is, loses the next one a while later."""
+        away = [number for number in match.bots if self._away_until(number) < math.inf]
+        if not away:
+            self._pace.played(took)
+        for number in away:
+            self._forfeits_from[number] = trio.current_time() + self._pace.forfeit_seconds
 
     def _at_our_cost(self, match: PlannedMatch) -> bool:
         return any(not isinstance(self._bots[number], RemoteSpec) for number in match.bots)
@@ -130,7 +142,7 @@ class Matchmaker:
     def _away_until(self, number: int) -> float:
         spec = self._bots[number]
         until = self._outside.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
-        return math.inf if until is None else until
+        return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
     def _patience_ends(self) -> float:
         """When there may be something to do though nobody came."""

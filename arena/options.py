@@ -183,8 +183,9 @@ def _clock_time(value: Any) -> str | datetime:
         if isinstance(value, str) and "T" not in value and "-" not in value:
             value = dt_time.fromisoformat(value)
         if isinstance(value, dt_time):
-            at = datetime.combine(now.date(), value).astimezone()
-            return at if at >= now else at + timedelta(days=1)
+            days = (now.date() + timedelta(days=number) for number in range(3))
+            moments = (datetime.combine(day, value).astimezone() for day in days)  # each in the offset of its own day
+            return next(moment for moment in moments if moment >= now)
         return datetime.fromisoformat(value).astimezone()
     raise ValueError("all, key, or a time such as 20:30 or 2027-01-31T20:30")
 
@@ -273,24 +274,29 @@ OWN: Final = (
 SERVER: Final = (
     Option("public-seed", _yes_or_no, "Allow --seed, though whoever knows it knows all deals.  [false]", flag=True),
     Option("listen", _address, "Where to listen, such as 0.0.0.0:4000; port 0 is any that is free.", "HOST:PORT"),
-    Option("open", _yes_or_no, "Let in anyone under a name that is free.  [false]", flag=True),
+    Option("open", _yes_or_no, "Let in anyone under a free name; cup.names keeps whose it is.  [false]", flag=True),
     Option("forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", flag=True),
     Option("begin", _clock_time, "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]", "WHEN"),
-    Option("grace", _positive_seconds, "Seconds that a bot may be away before it forfeits.  [60]", "SECONDS"),
+    Option(
+        "grace",
+        _positive_seconds,
+        "Seconds that a bot may be away before it forfeits matches.  [60]",
+        "SECONDS",
+    ),
     Option("drain", _positive_seconds, "Seconds for running matches to end after the first signal.  [60]", "SECONDS"),
     Option("cert", _path, "The server's certificate chain: TLS. With --key.", "FILE"),
     Option("key", _path, "The key of the certificate.", "FILE"),
     Option("watch-delay", _seconds_or_none, "Seconds that watchers are behind.  [0]", "SECONDS"),
     Option("show-hands", _yes_or_no, "Show hands to watchers while a round is played.  [false]", flag=True),
     Option("watchers", _number(0), "Watchers at once.  [100]", "N"),
-    Option("connections", _number(1), "Connections in all.  [2000]", "N"),
-    Option("per-address", _number(1), "Connections from one address.  [250]", "N"),
-    Option("per-second", _number(1), "Connections accepted in a second.  [200]", "N"),
+    Option("connections", _number(1), "Bots and watchers connected at once.  [2000]", "N"),
+    Option("per-address", _number(1), "Of them from one address.  [250]", "N"),
+    Option("per-second", _number(1), "Connections greeted in a second, all addresses in turn.  [2000]", "N"),
     Option("hello", _positive_seconds, "Seconds to say hello.  [10]", "SECONDS"),
     Option("line", _line_length, "Bytes that a line of a bot may have.  [65536]", "BYTES"),
     Option("unread", _buffer_size, "Bytes on their way to a bot that does not read them.  [256K]", "SIZE"),
     Option("late-answers", _number(0), "Answers of one connection that nobody asked for.  [1000]", "N"),
-    Option("wrong-tokens", _number(1), "Wrong tokens from one address in a minute.  [10]", "N"),
+    Option("wrong-tokens", _number(1), "Wrong tokens of an address in a minute that are answered at once.  [10]", "N"),
 )
 
 

@@ -1,12 +1,12 @@
 """Who may come in, and under which name. Pure."""
 
 import enum
-import hmac
 from collections.abc import Callable, Iterable
 
 from arena.bots import AnySpec, RemoteSpec
+from arena.name_claims import Claim, claim_with, key_of, new_key, session_with
 from arena.names import twin_of
-from arena.tokens import owner_of, token_hash
+from arena.tokens import Owners
 from protocol.messages import BotHello
 
 
@@ -21,29 +21,48 @@ class Refusal(enum.StrEnum):
 
 
 class Refused(Exception):
-    def __init__(self, code: Refusal, message: str, *, guessed: bool = False):
+    def __init__(self, code: Refusal, message: str, *, guessed: bool = False, again: bool = False):
         super().__init__(message)
         self.code = code
         self.guessed = guessed  # a token was tried that is not the right one
+        self.again = again  # it may come again
 
 
 class Registry:
     """Bots of the tournament file come in with their tokens, and play under the names that the file gives them. An open
-    door lets in others, too: a name belongs to whoever brings it first, and with a token of its own choice it stays so
-    while that bot is away."""
+    door lets in others, too: a name belongs to whoever brings it first. With a token of its own choice it keeps it for
+    good once it has played under it; without one while it is connected, or while a tournament lasts in which it plays:
+    then it comes back with the session that it was given.
 
-    def __init__(self, bots: Iterable[AnySpec], *, open_door: bool):
+    `kept` are the claims of an earlier run, `roster` the names of the tournament that was left then.
+    """
+
+    def __init__(
+        self, bots: Iterable[AnySpec], *, open_door: bool, kept: Iterable[Claim] = (), roster: Iterable[str] = ()
+    ):
         self._open_door = open_door
-        self._hashes = {bot.name: bot.token_hash for bot in bots if isinstance(bot, RemoteSpec) and bot.token_hash}
+        self._owners = Owners({b.name: b.token_hash for b in bots if isinstance(b, RemoteSpec) and b.token_hash})
         self._in_file = {bot.name for bot in bots}
-        self._entered: dict[str, str | None] = {}  # names that came through the open door, with the hash of their token
-        self._roster: frozenset[str] = frozenset()  # of the tournament that has begun
+        self._at_home = {bot.name for bot in bots if not isinstance(bot, RemoteSpec)}
+        self._roster = frozenset(roster)  # of the tournament that has begun
+        self._claims = {claim.name: claim for claim in kept if claim.by == "token" or claim.name in self._roster}
+        self._lasting = set(self._claims)  # names whose claims outlive their connections
+        self._entered: dict[str, None] = {}  # names that came through the open door, in this order
+        self._keys: dict[str, str] = {}  # of those without a token
         self._closed = False  # nobody else may join it
+        self.has_news = False  # a claim has to be remembered that was made since the tournament began
+
+    def owner(self, hello: BotHello) -> str | None:
+        """The name that the hello proves to be its own."""
+        if hello.token and (owner := self._owners.of(hello.token)) is not None:
+            return owner
+        claim = self._claims.get(hello.name) if self._open_door else None
+        return hello.name if claim is not None and claim.is_proven_by(hello) else None
 
     def admit(self, hello: BotHello, holds: Callable[[str], bool]) -> str:
         """The name it plays under; `holds` tells whether the hello takes the place of a connection of that name, or
         there is none. Raises Refused."""
-        owner = owner_of(hello.token, self._hashes) if hello.token else None
+        owner = self._owners.of(hello.token) if hello.token else None
         if owner is not None:
             return owner
         if not self._open_door:
@@ -54,48 +73,100 @@ class Registry:
         return hello.name
 
     def _check_name(self, hello: BotHello, holds: Callable[[str], bool]) -> None:
-        name, given = hello.name, token_hash(hello.token) if hello.token else None
-        guessed = given is not None
+        name, guessed = hello.name, hello.token is not None
         if name in self._in_file:
             what = "and this is not its token" if guessed else "which needs its token"
             text = f"{name!r} is a bot of this tournament, {what}; anybody else has to choose another name"
             raise Refused(Refusal.WRONG_TOKEN if guessed else Refusal.NAME_TAKEN, text, guessed=guessed)
-        if name not in self._entered:
-            if self._closed and name not in self._roster:
-                raise Refused(Refusal.BEGUN, "the tournament has begun; nobody can join it any more")
+        if self._closed and name not in self._roster and name not in self._entered:
+            raise Refused(Refusal.BEGUN, "the tournament has begun; nobody can join it any more")
+        claim = self._claims.get(name)
+        if claim is None:
             self._refuse_twin(name)
-            self._entered[name] = given
-            return
-        kept = self._entered[name]
-        if kept is not None and not (given is not None and hmac.compare_digest(given, kept)):
+            self._claim(hello)
+        elif not claim.is_proven_by(hello):
+            self._check_unproven(name, claim, guessed, holds)
+            self._claim(hello)
+        elif claim.by == "session":
+            self._keys[name] = key_of(hello.session) or ""
+            _check_free(name, holds)
+        self._entered[name] = None
+
+    def _claim(self, hello: BotHello) -> None:
+        if hello.token is not None:
+            self._claims[hello.name] = claim_with(hello.name, "token", hello.token)
+        else:
+            self._keys[hello.name] = new_key()
+            self._claims[hello.name] = claim_with(hello.name, "session", self._keys[hello.name])
+        if hello.name in self._roster:  # it played before claims were remembered
+            self._lasting.add(hello.name)
+            self.has_news = True
+
+    def _check_unproven(self, name: str, claim: Claim, guessed: bool, holds: Callable[[str], bool]) -> None:
+        if claim.by == "token":
             text = f"{name!r} belongs to somebody who came with another token; choose another name"
             raise Refused(Refusal.NAME_TAKEN, text, guessed=guessed)
-        if kept is None and not holds(name):
+        if name in self._roster:
             raise Refused(
                 Refusal.NAME_TAKEN,
-                f"{name!r} is connected already; choose another name (with a token of your own from the beginning, a "
-                "bot may have several connections)",
+                f"{name!r} plays in this tournament, and came without a token: its bot can come back only with the "
+                "session of its last welcome; a token of your own from the beginning is simpler",
             )
+        _check_free(name, holds)
+
+    def session(self, name: str) -> str:
+        """For another connection of that bot."""
+        return session_with(self._keys.get(name))
 
     def _refuse_twin(self, name: str) -> None:
         """One bot for all names that look alike. Whoever takes part already keeps its name."""
-        if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._entered, *self._roster))):
+        if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._claims, *self._roster))):
             text = f"{name!r} can be taken for {twin!r}, who is here or takes part; choose another name"
             raise Refused(Refusal.NAME_TAKEN, text)
 
     def left(self, name: str) -> None:
         """Its last connection is gone. A name that plays in the tournament is kept for it."""
         if name not in self._roster:
-            self._entered.pop(name, None)
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        self._entered.pop(name, None)
+        if name not in self._lasting:
+            self._claims.pop(name, None)
+            self._keys.pop(name, None)
 
     def entered(self) -> list[str]:
         """Names that came through the open door, in the order in which they came."""
         return list(self._entered)
 
+    def has_place(self, name: str) -> bool:
+        """Whether a place is kept for the bot: the file names it, or the tournament that has begun."""
+        return name in self._owners.names or name in self._roster
+
+    def places_kept(self, is_here: Callable[[str], bool]) -> int:
+        """For how many bots that are not here."""
+        return sum(not is_here(name) for name in (self._owners.names | self._roster) - self._at_home)
+
     def begin(self, roster: Iterable[str], here: Iterable[str], *, closed: bool) -> None:
         """A tournament among these begins; `closed` if nobody can join it or another one after it. Names are free again
-        that neither take part nor are here."""
+        that neither take part nor are here, and were not claimed for good."""
         self._roster = frozenset(roster)
-        for name in self._entered.keys() - self._roster - set(here):
-            del self._entered[name]
+        self._lasting = {name for name in self._lasting if self._claims[name].by == "token"}
+        self._lasting |= self._claims.keys() & self._roster
+        for name in (self._claims.keys() | self._entered.keys()) - self._roster - set(here):
+            self._forget(name)
         self._closed = closed
+
+    def lasting_claims(self, roster: Iterable[str] = ()) -> list[Claim]:
+        """What has to be remembered, also once a tournament among these has begun."""
+        names = self._lasting | (self._claims.keys() & set(roster))
+        return [claim for name, claim in self._claims.items() if name in names]
+
+
+def _check_free(name: str, holds: Callable[[str], bool]) -> None:
+    if not holds(name):
+        raise Refused(
+            Refusal.NAME_TAKEN,
+            f"{name!r} is connected already; choose another name (with a token of your own from the beginning, a "
+            "bot may have several connections)",
+        )

@@ -17,6 +17,10 @@ _STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 class Outside(Protocol):
     """The bots that connect by themselves."""
 
+    @property
+    def grace(self) -> float:
+        """Seconds that a bot may be away."""
+
     def is_free(self, name: str) -> bool:
         """Whether it is there and could begin a match now."""
 
@@ -32,6 +36,8 @@ class Outside(Protocol):
 
 class Nobody:
     """For a tournament without bots from outside."""
+
+    grace = 0.0
 
     def is_free(self, name: str) -> bool:
         raise AssertionError(f"{name} cannot connect: nobody listens")

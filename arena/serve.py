@@ -8,10 +8,6 @@ of its own in the same journal, among those who are there when it begins.
 The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
 """
 
-import os
-import ssl
-import stat
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -29,13 +25,17 @@ from arena.drive import MakeListener, Ran, calm_garbage_collector, raise_descrip
 from arena.gallery import Gallery
 from arena.journal import Journal, JournalError, TournamentLine
 from arena.journal_file import JournalChanged, Rescue, rescue
+from arena.keys import call_on_enter, is_pipe, is_terminal
 from arena.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
 from arena.lobby import Lobby
+from arena.name_claims import NamesFile
 from arena.plain_text import printable
+from arena.porch import most_on_porch
 from arena.registry import Registry
 from arena.runner import Listener, Tournament, TournamentError
-from arena.server_config import ServerConfig
+from arena.server_config import ServerConfig, tls_context
 from arena.signals import calling_on_signals, unwrapped
+from arena.wall_clock import Clock, local_time, wait_until
 
 _NAMED_AT_MOST: Final = 8  # bots in a line about the lobby
 
@@ -71,8 +71,10 @@ class Server:
         journal: Journal,
         make_listener: MakeListener,
         lobby_news: Listener,
+        wall_clock: Clock = local_time,
     ):
         self._server = server
+        self._wall_clock = wall_clock
         self._journal = journal
         self._make_listener = make_listener
         self._lobby_news = lobby_news
@@ -83,7 +85,8 @@ class Server:
         self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
         self._left = self._left_over(past)  # to be gone on with
         self._tls = tls_context(server)
-        self._registry = Registry(config.bots, open_door=server.open_door)
+        self._names = NamesFile(journal.path)
+        self._registry = self._opened_registry()
         self._lobby = Lobby(server.grace, self._changed)
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._here: dict[str, int] = {}  # as was told: connections by name
@@ -113,7 +116,7 @@ class Server:
         return not self._server.forever and bool(self._rounds) and self.finished == self.total
 
     def warn_of_few_descriptors(self, limit: int) -> None:
-        if self._server.door.connections + 100 > limit:
+        if self._server.door.connections + most_on_porch(self._server.door) + 100 > limit:
             self._news.news(
                 "warning",
                 f"Warning: this machine allows {limit} open files, which is too few for "
@@ -158,6 +161,7 @@ class Server:
         """The tournament that the journal was left with, or another one once enough bots are there."""
         if self._left is not None:
             left, self._left = self._left, None
+            self._warn_of_forgotten_names(left[0].bots)
             await self._gather(left[0].bots)
             return left
         await self._gather(None)
@@ -165,7 +169,31 @@ class Server:
         config = attrs.evolve(self._config, bots=self._roster())
         if self._server.forever:
             config = attrs.evolve(config, first_cycle=self._cycles, cycles=1)
+        self._remember_names([bot.name for bot in config.bots])  # first: no bot may be without its name after a crash
         return begin(self._journal, config, self._cycles), ledger_of(config)
+
+    def _opened_registry(self) -> Registry:
+        bots, is_open = self._config.bots, self._server.open_door
+        left = [bot.name for bot in self._left[0].bots] if self._left else []
+        return Registry(bots, open_door=is_open, kept=self._names.read() if is_open else (), roster=left)
+
+    def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
+        known = {claim.name for claim in self._registry.lasting_claims()}
+        lost = [
+            bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known
+        ]
+        if lost:
+            self._news.news(
+                "warning",
+                f"Warning: {self._names.path} does not say whose names these are: {_list(lost)}; the first bot that "
+                "comes with one of them has it",
+            )
+
+    def _remember_names(self, roster: Sequence[str] = ()) -> None:
+        """Raises JournalError."""
+        if self._server.open_door:
+            self._names.write(self._registry.lasting_claims(roster))
+            self._registry.has_news = False
 
     def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
         """Raises JournalError if the journal is that of another tournament."""
@@ -235,9 +263,9 @@ class Server:
             return
         async with trio.open_nursery() as nursery:
             if self._has_keys():
-                nursery.start_soon(self._wait_for_key)
+                nursery.start_soon(call_on_enter, self._time_has_come)
             if isinstance(self._begin_when, datetime):
-                nursery.start_soon(self._wait_until, self._begin_when)
+                nursery.start_soon(self._begin_at, self._begin_when)
             self._say_who_is_missing(bots)
             while not self._may_begin(bots):
                 self._change = trio.Event()
@@ -270,21 +298,10 @@ class Server:
 
     def _has_keys(self) -> bool:
         """Whether somebody can press Enter: at a terminal, or through a pipe if nothing else begins it."""
-        return _is_terminal() or (self._begin_when == "key" and _is_pipe())
+        return is_terminal() or (self._begin_when == "key" and is_pipe())
 
-    async def _wait_for_key(self) -> None:
-        while True:
-            await trio.lowlevel.wait_readable(sys.stdin.fileno())
-            try:
-                data = os.read(sys.stdin.fileno(), 1024)
-            except OSError:  # the terminal is gone
-                return
-            if not data:
-                return  # the end of the input: no key will come
-            self._time_has_come()
-
-    async def _wait_until(self, moment: datetime) -> None:
-        await trio.sleep(max(0.0, (moment - datetime.now().astimezone()).total_seconds()))
+    async def _begin_at(self, moment: datetime) -> None:
+        await wait_until(moment, self._wall_clock)
         self._time_has_come()
 
     def _time_has_come(self) -> None:
@@ -302,6 +319,8 @@ class Server:
             several = f" ({now} connections)" if now > 1 else ""
             words = f"{name} {'is here' if now else 'has left'}{several}"
             self._news.news(kind, words, bot=name, connections=now)
+        if self._registry.has_news:
+            self._remember_names()
         self._change.set()
         if self._tournament is not None:
             self._tournament.poke(name)
@@ -349,29 +368,6 @@ class Server:
             self._tournament.drain(self._server.drain)
         else:
             self._tournament.stop()
-
-
-def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
-    if server.certificate is None:
-        return None
-    chain, key = server.certificate
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(chain, key)
-    except OSError as error:  # ssl.SSLError is one
-        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
-    return context
-
-
-def _is_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def _is_pipe() -> bool:
-    try:
-        return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
-    except OSError:  # nothing that could be read from
-        return False
 
 
 def _list(names: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """What a server does besides playing a tournament: where it listens, when it begins, and the limits of its door."""
 
+import ssl
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +15,14 @@ from protocol.framing import MAX_LINE
 
 @attrs.frozen
 class DoorLimits:
-    connections: int = 2000  # in all
-    per_address: int = 250  # a class room behind one router, with a few connections for each bot
-    per_second: int = 200  # accepted at most; whoever comes faster waits in the kernel's queue
+    connections: int = 2000  # bots and watchers in all
+    per_address: int = 250  # of them; a class room behind one router, with a few connections for each bot
+    per_second: int = 2000  # greeted at most; whoever comes faster waits on the porch
     hello_seconds: float = 10.0  # to say hello, TLS included
     line: int = MAX_LINE
     unread: int = 256 * 1024  # bytes on their way to a bot that does not read them
     late_answers: int = 1000  # of one connection, that nobody asked for
-    wrong_tokens: int = 10  # from one address in a minute
+    wrong_tokens: int = 10  # from one address in a minute that are answered at once
 
 
 @attrs.frozen
@@ -102,3 +103,16 @@ _DOOR = {
 
 def _door(values: Mapping[str, Any]) -> DoorLimits:
     return DoorLimits(**{field: values[name] for name, field in _DOOR.items() if name in values})
+
+
+def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
+    """Raises ConfigError if the files are no certificate and its key."""
+    if server.certificate is None:
+        return None
+    chain, key = server.certificate
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(chain, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
+    return context

@@ -1,6 +1,7 @@
 /* A load generator: plays many bots at once, each on a connection of its own, with epoll.
- * Usage: load HOST PORT BOTS     connects, says hello with tokens t1, t2, ..., answers every request with its first legal move,
- *                                and ends when the server has closed every connection. */
+ * Usage: load HOST PORT BOTS [patient]    connects, says hello with tokens t1, t2, ..., answers every request with its
+ *                                         first legal move, and ends when the server has closed every connection.
+ * It never sleeps, because waking it would cost the server; a patient one does, and can share a core with the server. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,8 +71,9 @@ static int listen_to(struct bot *bot)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc < 4)
         return 2;
+    int patience = argc > 4 ? -1 : 0;
     int count = atoi(argv[3]), open = count, events = epoll_create1(0);
     struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[2]))};
     inet_pton(AF_INET, argv[1], &server.sin_addr);
@@ -90,7 +92,7 @@ int main(int argc, char **argv)
     }
     while (open) {
         struct epoll_event ready[256];
-        int found = epoll_wait(events, ready, 256, 0);  /* never asleep: waking us would cost the server, not us */
+        int found = epoll_wait(events, ready, 256, patience);
         for (int each = 0; each < found; each++) {
             struct bot *bot = ready[each].data.ptr;
             if (!listen_to(bot)) {

@@ -10,9 +10,10 @@ import pytest
 import trio
 
 from arena.bots import BotSpec, RemoteSpec
-from arena.door import Strikes, group_of
+from arena.rates import Place, place_of
 from arena.registry import Refusal, Refused, Registry
-from arena.tokens import is_token_hash, new_token, owner_of, token_hash
+from arena.strikes import Strikes
+from arena.tokens import Owners, is_token_hash, new_token, token_hash
 from protocol.errors import LocalProtocolError
 from protocol.messages import PROTOCOL, Action, BotHello, Bye, Error, Request
 from tests.strangers import ATTACKS, Attack
@@ -30,10 +31,11 @@ TWO = remote_bots("anna", "ben")
 
 
 def test_a_token_opens_only_for_its_own_name() -> None:
-    hashes = {name: token_hash(token_of(name)) for name in ("anna", "ben")}
-    assert owner_of(token_of("ben"), hashes) == "ben"
-    assert owner_of("something else", hashes) is None
-    assert owner_of("ünïcödé", hashes) is None
+    owners = Owners({name: token_hash(token_of(name)) for name in ("anna", "ben")})
+    assert owners.of(token_of("ben")) == "ben"
+    assert owners.of("something else") is None
+    assert owners.of("ünïcödé") is None
+    assert owners.of(token_hash(token_of("ben"))) is None
 
 
 def test_tokens_are_new_each_time_and_only_hashes_look_like_hashes() -> None:
@@ -94,63 +96,79 @@ def test_names_of_a_tournament_are_kept_and_nobody_joins_it_later() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "group"),
+    ("host", "address", "network"),
     [
-        ("192.0.2.7", "192.0.2.7"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
+        ("192.0.2.7", "192.0.2.7", "192.0.2.0/24"),
+        ("::ffff:192.0.2.7", "192.0.2.7", "192.0.2.0/24"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("fe80::1%eth0", "fe80::/64", "fe80::/48"),
     ],
 )
-def test_an_address_counts_for_its_owner(host: str, group: str) -> None:
-    assert group_of(host) == group
+def test_an_address_counts_for_its_owner(host: str, address: str, network: str) -> None:
+    assert place_of(host) == Place(address, network)
 
 
 async def test_wrong_tokens_are_remembered_for_a_minute_and_in_bounded_memory(
     mock_clock: trio.testing.MockClock,
 ) -> None:
     strikes = Strikes(3)
-    for _ in range(2):
-        strikes.add("a")
-    assert not strikes.out("a")
-    strikes.add("a")
-    assert strikes.out("a")
+    assert [strikes.add("a") for _ in range(10)] == [0, 0, 0, 0.5, 1, 2, 4, 8, 8, 8]
     mock_clock.jump(61)
-    assert not strikes.out("a")
+    assert strikes.add("a") == 0
     for number in range(20_000):
         strikes.add(str(number))
-    assert len(strikes._times) == 10_000
+    assert len(strikes) == 10_000
+
+
+def test_only_so_many_answers_are_held_back_at_once() -> None:
+    strikes = Strikes(3)
+    with contextlib.ExitStack() as stack:
+        assert [stack.enter_context(strikes.held("a")) for _ in range(9)] == [True] * 8 + [False]
+        assert sum(stack.enter_context(strikes.held(str(number))) for number in range(100)) == 64 - 8
+    with strikes.held("a") as may_wait:
+        assert may_wait
 
 
 async def test_only_so_many_connections_are_let_in(tmp_path: Path) -> None:
+    """One of the three places is kept for ben."""
     async with serving(tmp_path, TWO, connections="3") as served:
-        here = [await connected(served.address) for _ in range(3)]
-        for visitor in here:
-            await visitor.hear()
-        refused = await connected(served.address)
-        error = await refused.hear_until(Error)
-        assert error.code == "full"
-        assert "3 connections already" in error.message
+        here = [await arrived(served.address, "anna") for _ in range(2)]
+        assert await refusal_of(served, "anna") == (
+            "there are 3 connections already (1 places are kept for bots that are away); try again later"
+        )
         await here[0].stream.aclose()
-        await come_in(served)
+        await served.heard.wait("came", "anna is here")
+        while (await arrived(served.address, "anna")).kinds()[-1] != "Welcome":
+            pass  # until there is room again
 
 
-async def come_in(served: Served) -> None:
-    """Tries until there is room again."""
-    while True:
-        visitor = await connected(served.address)
-        await visitor.hear()
-        if visitor.kinds() == ["ServerHello"]:
-            return
-        await visitor.stream.aclose()
+async def test_a_place_is_kept_for_each_bot_of_the_tournament(tmp_path: Path) -> None:
+    options = {"connections": "3", "per_address": "2"}
+    async with serving(tmp_path, TWO, **options) as served:
+        for _ in range(2):
+            await arrived(served.address, "anna")
+        assert "3 connections already" in await refusal_of(served, "anna")
+        watcher = await connected(served.address)
+        await watcher.hear()
+        await watcher.say(BotHello(PROTOCOL, "watcher", watch=""))
+        assert (await watcher.hear_until(Error)).code == "full"
+        assert (await arrived(served.address, "ben")).kinds() == ["ServerHello", "Welcome"]
+
+
+async def refusal_of(served: Served, name: str) -> str:
+    refused = await connected(served.address)
+    await refused.greet(name, token_of(name))
+    error = await refused.hear_until(Error)
+    assert error.code == "full"
+    assert (await refused.hear_until(Bye)).again
+    return str(error.message)
 
 
 async def test_only_so_many_connections_come_from_one_address(tmp_path: Path) -> None:
     async with serving(tmp_path, TWO, per_address="2") as served:
         for _ in range(2):
-            await (await connected(served.address)).hear()
-        refused = await connected(served.address)
-        assert "2 connections from 127.0.0.1" in (await refused.hear_until(Error)).message
+            await arrived(served.address, "anna")
+        assert "2 connections from 127.0.0.1" in await refusal_of(served, "anna")
 
 
 async def test_connections_are_accepted_at_a_bounded_rate(tmp_path: Path, mock_clock: trio.testing.MockClock) -> None:
@@ -223,15 +241,22 @@ async def test_answers_that_nobody_asked_for_are_counted(tmp_path: Path) -> None
     assert served.verified()[0].result.ending == "malformed"
 
 
-async def test_tokens_can_be_tried_only_so_often(tmp_path: Path) -> None:
+async def test_guesses_are_answered_late_and_a_right_token_never_is(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with serving(tmp_path, TWO, wrong_tokens="3") as served:
-        for number in range(3):
+        took = []
+        for number in range(6):
+            began = autojump_clock.current_time()
             stranger = await connected(served.address)
             await stranger.greet("anna", f"guess {number}")
             assert (await stranger.hear_until(Error)).code == "wrong-token"
-        fourth = await connected(served.address)
-        error = await fourth.hear_until(Error)
-        assert "3 wrong tokens came from 127.0.0.1; wait a minute" in error.message
+            took.append(autojump_clock.current_time() - began)
+        assert max(took[:3]) < 0.5
+        assert [round(seconds, 1) for seconds in took[3:]] == [0.5, 1, 2]
+        began = autojump_clock.current_time()
+        assert (await arrived(served.address, "anna")).kinds() == ["ServerHello", "Welcome"]
+        assert autojump_clock.current_time() - began < 0.5
 
 
 async def test_what_a_bot_does_not_read_is_bounded(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
@@ -294,7 +319,7 @@ async def besieged(folder: Path, attacks: list[Attack], count: int) -> float:
         everybody.cancel_scope.cancel()
     honest = [line for line in served.verified() if "deaf" not in line.bots]
     assert len(honest) == 2 * count
-    assert all(line.fault is None for line in honest)
+    assert [(line.id, line.bots, line.result.ending, line.fault) for line in honest if line.fault is not None] == []
     return grown
 
 

@@ -4,12 +4,14 @@ import math
 import random
 from collections import Counter
 
+import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.bots import AnySpec, BotSpec, RemoteSpec
 from arena.matchmaker import Matchmaker
+from arena.pace import Pace
 from arena.player import Player
 from arena.schedule import Format, PlannedMatch, schedule
 from engine.ruleset import PRESETS
@@ -17,6 +19,8 @@ from engine.ruleset import PRESETS
 
 class People:
     """Who is here, with how many free connections; whoever is away has until some time."""
+
+    grace = 60.0
 
     def __init__(self, **free: int):
         self.free = Counter(free)
@@ -125,6 +129,68 @@ async def test_two_who_are_away_lose_their_match_when_the_later_time_is_up(
     (match,) = matches_of(2)
     assert await Matchmaker([match], remote("a", "b"), people, 1).next() == match
     assert autojump_clock.current_time() == 70
+
+
+async def forfeits(maker: Matchmaker, count: int) -> list[float]:
+    """When the next matches begin, each of which is over at once."""
+    times = []
+    for _ in range(count):
+        match = await maker.next()
+        assert match is not None
+        times.append(trio.current_time())
+        maker.over(match)
+    return times
+
+
+async def test_a_bot_that_is_away_loses_a_match_each_grace_time_while_nothing_was_played(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    people.until["d"] = 50.0
+    matches = [match for match in matches_of(4) if 3 in match.bots]
+    maker = Matchmaker(matches, remote(*"abcd"), people, 1)
+    assert await forfeits(maker, 3) == [50, 50 + people.grace, 50 + 2 * people.grace]
+    assert autojump_clock.current_time() == 50 + 2 * people.grace
+
+
+async def test_matches_are_forfeited_at_the_pace_at_which_others_were_played(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    people.until["d"] = 10.0
+    maker = Matchmaker(matches_of(4), remote(*"abcd"), people, 1)
+    for seconds in (20, 7, 3):  # the median is 7
+        match = await maker.next()
+        assert match is not None
+        assert 3 not in match.bots
+        await trio.sleep(seconds)
+        maker.over(match)
+    assert await forfeits(maker, 3) == [30, 37, 44]
+    assert autojump_clock.current_time() == 44
+
+
+@pytest.mark.parametrize(("took", "pace"), [(0.001, 1.0), (30.0, 30.0), (3600.0, 60.0)])
+def test_forfeits_are_neither_a_burst_nor_endless(took: float, pace: float) -> None:
+    """A match that takes a millisecond does not make them a burst, one that takes an hour does not make them a week."""
+    measured = Pace(60.0)
+    measured.played(took)
+    assert measured.forfeit_seconds == pace
+
+
+async def test_a_bot_that_left_in_a_match_is_waited_for_before_it_loses_the_next(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    maker = Matchmaker(matches_of(3), remote(*"abc"), people, 1)
+    match = await maker.next()
+    assert match is not None
+    await trio.sleep(100)
+    for number in match.bots:  # both were lost, and their time ended with the match
+        people.free["abc"[number]] = 0
+        people.until["abc"[number]] = 90.0
+    maker.over(match)
+    assert await forfeits(maker, 1) == [100 + people.grace]
+    assert autojump_clock.current_time() == 100 + people.grace
 
 
 async def test_nothing_begins_any_more_once_it_is_closed() -> None:

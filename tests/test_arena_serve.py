@@ -3,8 +3,9 @@
 import os
 import re
 import signal
+import time
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import trio
 from arena.config import ConfigError
 from arena.standings import fold
 from arena.tokens import token_hash
+from arena.wall_clock import wait_until
 from protocol.messages import (
     PROTOCOL,
     Action,
@@ -39,6 +41,7 @@ from tests.visitors import (
     remote_bots,
     serving,
     token_of,
+    trio_time,
 )
 
 TWO = remote_bots("anna", "ben")
@@ -120,6 +123,79 @@ async def test_a_tournament_begins_at_its_time_and_late_bots_play_what_is_left(
     assert all(line.fault is None for line in served.verified())
 
 
+class SetClock:
+    """A wall clock that somebody sets, or that goes on while the machine is suspended."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return trio_time() + self.ahead
+
+
+async def test_a_moment_comes_when_the_wall_clock_shows_it_however_it_was_set(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    clock = SetClock()
+    began = []
+
+    async def wait(name: str, moment: datetime) -> None:
+        await wait_until(moment, clock)
+        began.append((name, autojump_clock.current_time()))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait, "before the suspension ends", trio_time() + timedelta(seconds=3600))
+        nursery.start_soon(wait, "after it was set back", trio_time() + timedelta(seconds=9000))
+        await trio.sleep(100)
+        clock.ahead = timedelta(seconds=5000)  # the machine slept
+        await trio.sleep(100)
+        clock.ahead = timedelta(seconds=-1000)
+    assert [name for name, _ in began] == ["before the suspension ends", "after it was set back"]
+    assert 100 <= began[0][1] <= 101
+    assert 10_000 <= began[1][1] <= 10_001
+
+
+def test_a_time_of_day_is_meant_in_the_offset_that_holds_on_its_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the night after this evening the clocks are set forward by an hour."""
+
+    class Evening(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Evening":
+            return cls(2026, 3, 28, 21, 0, tzinfo=tz)
+
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        monkeypatch.setattr("arena.options.datetime", Evening)
+        _, today = configured(tmp_path, TWO, begin="22:30")
+        _, tomorrow = configured(tmp_path, TWO, begin="20:30")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert isinstance(today.begin, datetime)
+    assert isinstance(tomorrow.begin, datetime)
+    assert today.begin.astimezone(UTC) == datetime(2026, 3, 28, 21, 30, tzinfo=UTC)
+    assert tomorrow.begin.astimezone(UTC) == datetime(2026, 3, 29, 18, 30, tzinfo=UTC)
+
+
+async def test_a_tournament_begins_when_the_wall_clock_says_so(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    clock = SetClock()
+    begin = (trio_time() + timedelta(hours=9)).isoformat()
+    async with serving(tmp_path, TWO, clock, begin=begin) as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "anna")
+        bots.start_soon(come_and_play, served.address, "ben")
+        await trio.sleep(100)
+        assert not served.heard.texts("begins")
+        clock.ahead = timedelta(hours=9)
+        await served.heard.wait("begins")
+        assert autojump_clock.current_time() < 200
+        await served.over.wait()
+
+
 async def test_an_absent_bot_forfeits_after_the_grace_time_when_all_else_is_played(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -133,6 +209,22 @@ async def test_an_absent_bot_forfeits_after_the_grace_time_when_all_else_is_play
     assert [line.fault is None for line in rounds[:2]] == [True, True]
     assert {line.result.ending for line in rounds[2:]} == {"failed-to-start"}
     assert all(line.bots[line.result.winner or 0] != "cleo" for line in rounds[2:])
+
+
+async def test_a_bot_that_is_a_second_later_than_the_grace_time_has_lost_one_match(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    others = ("anna", "ben", "cleo", "dora")
+    options = {"begin": "2020-01-01T00:00", "grace": "100"}
+    async with serving(tmp_path, remote_bots(*others, "late"), **options) as served, trio.open_nursery() as bots:
+        for name in others:
+            bots.start_soon(come_and_play, served.address, name)
+        await trio.sleep(100.5)
+        bots.start_soon(come_and_play, served.address, "late")
+        await served.over.wait()
+        assert autojump_clock.current_time() < 200
+    lost = {line.match for line in served.verified() if line.fault is not None}
+    assert len(lost) == 1
 
 
 async def test_a_bot_that_loses_its_connection_gets_the_open_request_again(tmp_path: Path) -> None:
@@ -350,9 +442,10 @@ async def come_openly(address: str, name: str, token: str | None = None) -> None
 async def test_an_open_server_plays_with_whoever_is_there_when_it_begins(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    soon = (datetime.now().astimezone() + timedelta(seconds=100)).isoformat()
+    soon = (trio_time() + timedelta(seconds=100)).isoformat()
     text = '[[bot]]\ncmd = "random"\n'
-    async with serving(tmp_path, text, open="true", begin=soon) as served, trio.open_nursery() as bots:
+    options = {"open": "true", "begin": soon}
+    async with serving(tmp_path, text, trio_time, **options) as served, trio.open_nursery() as bots:
         bots.start_soon(come_openly, served.address, "zoe")
         bots.start_soon(come_openly, served.address, "yan", "with a token of its own")
         await served.heard.wait("begins")
@@ -393,8 +486,8 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     options = {"open": "true", "forever": "true", "rounds": "20"}
     for cycle in (1, 2):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna")
-            bots.start_soon(come_openly, served.address, "ben")
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("begins", f"Cycle {cycle} ")
             await served.heard.wait("finished", f"{cycle}.1-2.3")
             bots.cancel_scope.cancel()
@@ -407,8 +500,8 @@ async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: 
     options = {"open": "true", "begin": soon, "rounds": "20"}
     for last in ("3", "20"):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna")
-            bots.start_soon(come_openly, served.address, "ben")
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("finished", f"1.1-2.{last}")
             bots.cancel_scope.cancel()
     assert [line.round for line in served.verified()] == list(range(1, 21))

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from arena.serve import Server
 from arena.server_config import ServerConfig, read_server_file
 from arena.tokens import token_hash
 from arena.verify import verify_journals
+from arena.wall_clock import Clock, local_time
 from protocol.framing import LineBuffer
 from protocol.messages import PROTOCOL, Action, BotHello, Request
 from protocol.session import Role, Session
@@ -80,8 +82,13 @@ def configured(folder: Path, text: str, **options: str) -> tuple[Config, ServerC
     return read_server_file(path, {"listen": "127.0.0.1:0", "rounds": "2"} | given)
 
 
+def trio_time() -> datetime:
+    """A wall clock that keeps step with trio's, which may be a mock."""
+    return datetime(2026, 1, 31, 12, tzinfo=UTC) + timedelta(seconds=trio.current_time())
+
+
 @contextlib.asynccontextmanager
-async def serving(folder: Path, text: str, **options: str) -> AsyncIterator[Served]:
+async def serving(folder: Path, text: str, wall_clock: Clock = local_time, /, **options: str) -> AsyncIterator[Served]:
     """A server until the block ends, or until its tournament does."""
     config, server_config = configured(folder, text, **options)
     assert config.journal is not None
@@ -91,7 +98,7 @@ async def serving(folder: Path, text: str, **options: str) -> AsyncIterator[Serv
         return contextlib.nullcontext(heard)
 
     with Journal(config.journal) as journal:
-        server = Server(config, server_config, journal, listener, heard)
+        server = Server(config, server_config, journal, listener, heard, wall_clock)
         over = trio.Event()
         async with trio.open_nursery() as nursery:
 
@@ -146,6 +153,12 @@ class Visitor:
             if isinstance(message, kind):
                 return message
 
+    async def hear_until_closed(self) -> list[str]:
+        """What it heard, in all."""
+        while await self.hear() is not None:
+            pass
+        return self.kinds()
+
     async def say(self, message: Any) -> None:
         await self.stream.send_all(self.session.send(message))
 
@@ -157,9 +170,12 @@ class Visitor:
         return [type(each).__name__ for each in self.heard]
 
 
-async def connected(address: str) -> Visitor:
+ELSEWHERE = "127.0.0.66"  # all of 127.0.0.0/8 is this machine
+
+
+async def connected(address: str, source: str | None = None) -> Visitor:
     host, port = parse_address(address)
-    visitor = Visitor(await trio.open_tcp_stream(host, port))
+    visitor = Visitor(await trio.open_tcp_stream(host, port, local_address=source))
     _visitors.append(visitor)
     return visitor
 

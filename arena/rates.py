@@ -1,0 +1,197 @@
+"""How often, and how many: rates and places that strangers share by address and by network. Pure."""
+
+import functools
+import ipaddress
+import math
+from collections import OrderedDict
+from typing import Final, Generic, TypeVar
+
+import attrs
+
+_KEPT: Final = 10_000  # addresses, networks or names whose rate is remembered; those not seen for longest are forgotten
+_CACHED: Final = 4096  # addresses whose networks need not be worked out again: a flood comes from a few
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Place:
+    """Where somebody comes from. Of IPv6 a whole /64 counts as one address, because anybody has all of one."""
+
+    address: str
+    network: str  # /24 of IPv4, /48 of IPv6: what one owner often has
+
+
+@functools.lru_cache(_CACHED)
+def place_of(host: str) -> Place:
+    address = ipaddress.ip_address(host.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return Place(*(str(ipaddress.ip_network((int(address), size), strict=False)) for size in (64, 48)))
+        address = address.ipv4_mapped
+    return Place(str(address), str(ipaddress.ip_network((int(address), 24), strict=False)))
+
+
+class Bucket:
+    """So many a second in the long run, and as many at once as the burst says."""
+
+    __slots__ = ("_even", "_gap", "_slack")
+
+    def __init__(self, rate: float, burst: float):
+        self._gap = 1 / rate
+        self._slack = (burst - 1) / rate + 1e-9  # what rounding does shall not cost one
+        self._even = -math.inf  # when the next one would come if all came evenly
+
+    def ready_at(self, now: float) -> float:
+        return max(now, self._even - self._slack)
+
+    def take(self, now: float) -> bool:
+        if self._even - self._slack > now:
+            return False
+        self._even = max(self._even, now) + self._gap
+        return True
+
+    def reserve(self, now: float) -> float:
+        """Seconds until it is the turn of this one."""
+        wait = self.ready_at(now) - now
+        self._even = max(self._even, now) + self._gap
+        return wait
+
+
+class Buckets:
+    """A bucket for each key, in bounded memory."""
+
+    def __init__(self, rate: float, burst: float):
+        self._rate, self._burst = rate, burst
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def of(self, key: str) -> Bucket:
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = Bucket(self._rate, self._burst)
+            if len(self._buckets) > _KEPT:
+                self._buckets.popitem(last=False)
+        else:
+            self._buckets.move_to_end(key)
+        return bucket
+
+
+class Shares:
+    """A rate for each address, and one for each network that is larger by a factor."""
+
+    def __init__(self, rate: float, burst: float, network: float):
+        self._addresses = Buckets(rate, burst)
+        self._networks = Buckets(rate * network, burst * network)
+
+    def take(self, place: Place, now: float) -> bool:
+        return self._addresses.of(place.address).take(now) and self._networks.of(place.network).take(now)
+
+
+class Room(Generic[T]):
+    """Bounded places. Whoever comes when all are taken gets that of the one who has waited longest among the greediest:
+    of the network with the most, and there of the address with the most. So those from one address can only push out
+    each other."""
+
+    def __init__(self, most: int, per_address: int):
+        self._most, self._per_address = most, per_address
+        self._places: dict[T, Place] = {}  # the oldest first
+        self._networks: OrderedDict[str, OrderedDict[str, dict[T, None]]] = OrderedDict()
+        self._sizes: dict[str, int] = {}  # of networks
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, item: T) -> bool:
+        return item in self._places
+
+    def items(self) -> list[T]:
+        return list(self._places)
+
+    def oldest(self) -> T | None:
+        return next(iter(self._places), None)
+
+    def count(self, place: Place) -> int:
+        addresses = self._networks.get(place.network)
+        return len(addresses.get(place.address, ())) if addresses else 0
+
+    def greediest(self) -> tuple[T, int]:
+        """The oldest of whoever has the most, and how many that are."""
+        network = max(self._sizes, key=self._sizes.__getitem__)
+        mine = max(self._networks[network].values(), key=len)
+        return next(iter(mine)), len(mine)
+
+    def enter(self, item: T, place: Place) -> T | None:
+        """Returns who has to leave for it, if somebody has."""
+        pushed: T | None = None
+        if self.count(place) >= self._per_address:
+            pushed = next(iter(self._networks[place.network][place.address]))
+        elif len(self._places) >= self._most:
+            pushed, _ = self.greediest()
+        if pushed is not None:
+            self.leave(pushed)
+        self._places[item] = place
+        self._networks.setdefault(place.network, OrderedDict()).setdefault(place.address, {})[item] = None
+        self._sizes[place.network] = self._sizes.get(place.network, 0) + 1
+        return pushed
+
+    def leave(self, item: T) -> None:
+        place = self._places.pop(item)
+        addresses = self._networks[place.network]
+        del addresses[place.address][item]
+        if not addresses[place.address]:
+            del addresses[place.address]
+        self._sizes[place.network] -= 1
+        if not addresses:
+            del self._networks[place.network], self._sizes[place.network]
+
+    def next(self, *, newest: bool = False) -> T:
+        """Takes one out: all networks in turn, all addresses of each in turn, and of one address the oldest or the
+        newest."""
+        network, addresses = next(iter(self._networks.items()))
+        self._networks.move_to_end(network)
+        address, mine = next(iter(addresses.items()))
+        addresses.move_to_end(address)
+        item = next(reversed(mine) if newest else iter(mine))
+        self.leave(item)
+        return item
+
+
+class Floods:
+    """Who knocks so often that even hearing them would cost too much. Counted over short times, in bounded memory."""
+
+    SECONDS: Final = 0.5
+    SAMPLE: Final = 16  # of those who are a flood one in so many is let through, so that the end of it is noticed
+    _COUNTED: Final = 4_000  # addresses and networks in one such time; more are not looked at
+    _MOST: Final = 32  # told at once: the worst
+
+    def __init__(self, most: int):
+        self._most = most  # of one address in such a time; a network may have four times as many
+        self._seen: dict[str, int] = {}
+        self._since = -math.inf
+        self._flooding: frozenset[str] = frozenset()
+
+    @property
+    def look_again_at(self) -> float:
+        """A flood that has ended is to be noticed though nobody comes."""
+        return self._since + self.SECONDS if self._flooding else math.inf
+
+    def add(self, place: Place) -> None:
+        for key in (place.address, place.network):
+            if key in self._seen or len(self._seen) < self._COUNTED:
+                self._seen[key] = self._seen.get(key, 0) + (self.SAMPLE if key in self._flooding else 1)
+
+    def changed(self, now: float, trusted: "frozenset[str] | dict[str, None]") -> frozenset[str] | None:
+        """The addresses and networks that are a flood now, if that has changed; those that are trusted never are."""
+        if now - self._since < self.SECONDS:
+            return None
+        limit = {key: self._most * (4 if key.endswith(("/24", "/48")) else 1) for key in self._seen}
+        worst = sorted((key for key in self._seen if self._seen[key] > limit[key]), key=self._seen.__getitem__)
+        found = frozenset([key for key in worst if key not in trusted][-self._MOST :])
+        self._seen, self._since = {}, now
+        if found == self._flooding:
+            return None
+        self._flooding = found
+        return found

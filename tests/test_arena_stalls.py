@@ -31,13 +31,13 @@ from tests.test_arena_runner import command, configured, rounds_in, steady
 KEY = DealKey("7", is_public=True)
 
 
-async def test_a_stall_counts_before_its_overdue_beat() -> None:
+async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
     watch = Watch()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
         await trio.sleep(0.02)
         before = trio.current_time()
-        time.sleep(0.1)  # the whole arena stands still
+        autojump_clock.jump(0.1)  # the whole arena stands still
         inside = before + 0.05
         overdue = watch.stall_at(inside)  # asked before the watch has run again
         assert overdue is not None

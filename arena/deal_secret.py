@@ -11,6 +11,7 @@ from typing import Final
 
 from arena.deals import DealKey, key_of_tournament
 from arena.journal import JournalError
+from arena.whole_files import write_private
 
 _BYTES: Final = 32
 
@@ -25,22 +26,11 @@ def new_secret(journal: Path | None) -> str:
     secret = secrets.token_hex(_BYTES)
     if journal is not None:
         path = secret_path(journal)
-        beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         try:
-            _write(beside, f"{secret}\n".encode())
-            os.replace(beside, path)
+            write_private(path, f"{secret}\n".encode())
         except OSError as error:
-            beside.unlink(missing_ok=True)
             raise JournalError(f"{path}: cannot write the secret of the deals: {error.strerror}") from None
     return secret
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
 
 
 def read_secret(journal: Path) -> str | None:

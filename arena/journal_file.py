@@ -5,7 +5,6 @@ it. So the writer remembers what it left (which file, how long, how it ended) an
 something is different it appends nothing: whatever was finished goes to a file beside the journal.
 """
 
-import errno
 import fcntl
 import os
 import stat
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import attrs
+
+from arena.whole_files import sync_folder
 
 OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
@@ -76,7 +77,7 @@ class Journal:
         self._opening = (0, b"")  # of the last tournament: where it stands, and the line
         self._remember()
         if not self._size:
-            _sync_folder(path)  # or a power cut takes the whole file away, rounds and all
+            sync_folder(path)  # or a power cut takes the whole file away, rounds and all
 
     def __enter__(self) -> "Journal":
         return self
@@ -154,7 +155,7 @@ class Journal:
             raise OSError(error.errno, error.strerror, str(path)) from error
         finally:
             os.close(file)
-        _sync_folder(path)
+        sync_folder(path)
         return path
 
     def _new_file_beside(self) -> tuple[Path, int]:
@@ -185,18 +186,6 @@ def _write(file: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
-
-
-def _sync_folder(path: Path) -> None:
-    """So that the name of a new file outlives a power cut."""
-    folder = os.open(path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # some file systems cannot, and need not
-            raise
-    finally:
-        os.close(folder)
 
 
 @attrs.frozen

@@ -7,11 +7,8 @@ guessed from its hash, so the hashes do not belong into the journal, which is ma
 names that played, so it is a small fraction of the journal, however many strangers come.
 """
 
-import contextlib
 import hmac
-import os
 import secrets
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -20,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.journal import JournalError
+from arena.whole_files import write_private
 from protocol.messages import BotHello
 
 
@@ -86,26 +84,7 @@ class NamesFile:
         if data == (self._written or b""):
             return
         try:
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)  # mode 0600
-            try:
-                with open(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, self.path)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
-            _sync_folder(self.path.parent)
+            write_private(self.path, data)
         except OSError as error:
             raise JournalError(f"{self.path}: cannot write: {error.strerror}") from error
         self._written = data
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,6 +1,9 @@
 """Files that are there whole, or not at all."""
 
 import contextlib
+import errno
+import os
+import tempfile
 from pathlib import Path
 
 
@@ -25,3 +28,32 @@ def _write_and_rename(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):  # it may not even have been made; the first error is the one to tell
             part.unlink()
         raise
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """A file that only its owner can read, in the place of one that is there; on the disk when this returns. Raises
+    OSError."""
+    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # nobody else can read it
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
+    sync_folder(path)
+
+
+def sync_folder(path: Path) -> None:
+    """So that the name of a new file outlives a power cut."""
+    folder = os.open(path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems cannot, and need not
+            raise
+    finally:
+        os.close(folder)

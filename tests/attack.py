@@ -9,12 +9,14 @@ from pathlib import Path
 from tests.attack_arena import bad_bots_of_all_kinds, kills, second_chances, stalls
 from tests.attack_findings import Finding
 from tests.attack_server import reconnects, storms
+from tests.attack_strangers import strangers
 
-ATTACKS: dict[str, Callable[[Path], Finding]] = {
+ATTACKS: dict[str, Callable[[Path], list[Finding]]] = {
     "stalls": stalls,
     "chances": second_chances,
     "reconnects": reconnects,
     "storms": storms,
+    "strangers": strangers,
     "kills": kills,
     "bad-bots": bad_bots_of_all_kinds,
 }
@@ -27,11 +29,12 @@ def main(names: list[str]) -> int:
     harmed = False
     for name in names or ATTACKS:
         with tempfile.TemporaryDirectory(prefix="attack-") as folder:
-            finding = ATTACKS[name](Path(folder))
-        print(f"{finding.attack:24}{'HARM' if finding.harm else 'ok':6}{finding.figures}", flush=True)
-        for line in finding.harm[:10]:
-            print(f"{'':24}      {line}", flush=True)
-        harmed = harmed or bool(finding.harm)
+            findings = ATTACKS[name](Path(folder))
+        for finding in findings:
+            print(f"{finding.attack:24}{'HARM' if finding.harm else 'ok':6}{finding.figures}", flush=True)
+            for line in finding.harm[:10]:
+                print(f"{'':24}      {line}", flush=True)
+            harmed = harmed or bool(finding.harm)
     return int(harmed)
 
 

@@ -67,7 +67,7 @@ def _left_behind(word: str) -> int:
     return count
 
 
-def stalls(folder: Path) -> Finding:
+def stalls(folder: Path) -> list[Finding]:
     """The arena is stopped for longer than any bot has time, while six matches are under way."""
     journal = folder / "stalls.jsonl"
     bots = [_steady(name) for name in "abcdef"]
@@ -86,7 +86,7 @@ def stalls(folder: Path) -> Finding:
     rounds = _lines(journal, RoundLine)
     harm = [f"{line.id}: {line.fault.detail}" for line in rounds if line.fault]
     figures = f"{STALLS} stalls, {len(rounds)} rounds, {len(harm)} charged, {len(_lines(journal, VoidLine))} void"
-    return Finding("stalls of the arena", figures, harm)
+    return [Finding("stalls of the arena", figures, harm)]
 
 
 def _wait_for_rounds(arena: "subprocess.Popen[bytes]", count: int) -> None:
@@ -101,7 +101,7 @@ def _wait_for_rounds(arena: "subprocess.Popen[bytes]", count: int) -> None:
         raise RuntimeError("the arena does not go on")
 
 
-def second_chances(folder: Path) -> Finding:
+def second_chances(folder: Path) -> list[Finding]:
     """A bot answers half a millisecond late where it stands to lose, on a machine with no core to spare; its opponent
     is the same bot without the trick."""
     journal = folder / "chances.jsonl"
@@ -125,10 +125,10 @@ def second_chances(folder: Path) -> Finding:
     tries = sum(line.result.ending == "timeout" for line in rounds) + voids
     harm = [f"{voids} void rounds, more than --max-voids"] if voids > 20 else []
     figures = f"{len(rounds)} rounds, {tries} tried to be late, {voids} of them void; it won {won / len(rounds):.0%}"
-    return Finding("second chances", figures, harm)
+    return [Finding("second chances", figures, harm)]
 
 
-def kills(folder: Path) -> Finding:
+def kills(folder: Path) -> list[Finding]:
     """The arena is killed at random moments and goes on."""
     journal, rng = folder / "kills.jsonl", random.Random(1)
     words = _command(journal, *(_steady(name) for name in "abc"), rounds="20", cycles="5", concurrency="2")
@@ -141,10 +141,10 @@ def kills(folder: Path) -> Finding:
     ids = Counter(line.id for line in _lines(journal, RoundLine))
     harm = [str(problem) for problem in report.problems]
     harm += [f"{len(ids)} of 300 rounds are there"] if len(ids) != 300 or max(ids.values()) > 1 else []
-    return Finding("kills of the arena", f"{KILLS} kills, {report.rounds} rounds, {report.voids} void", harm)
+    return [Finding("kills of the arena", f"{KILLS} kills, {report.rounds} rounds, {report.voids} void", harm)]
 
 
-def bad_bots_of_all_kinds(folder: Path) -> Finding:
+def bad_bots_of_all_kinds(folder: Path) -> list[Finding]:
     """Every way in which the bad bots of the tests fail, each against the same honest bot."""
     journal = folder / "bad.jsonl"
     ways = sorted({*bad_bots.WAYS, *_OUTSIDE_OF_ROUNDS})
@@ -160,4 +160,4 @@ def bad_bots_of_all_kinds(folder: Path) -> Finding:
     harm += [str(problem) for problem in verify_journals([journal]).problems]
     harm += [f"{count} processes are left behind"] if (count := _left_behind(TOKEN)) else []
     faults = sum(line.fault is not None for line in rounds)
-    return Finding("bad bots", f"{len(ways)} kinds, {len(rounds)} rounds, {faults} faults, all their own", harm)
+    return [Finding("bad bots", f"{len(ways)} kinds, {len(rounds)} rounds, {faults} faults, all their own", harm)]

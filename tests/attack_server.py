@@ -235,10 +235,10 @@ def _finding(name: str, planned: int, result: tuple[Pulse, Pulse, int]) -> Findi
     return Finding(name, figures, harm)
 
 
-def reconnects(folder: Path) -> Finding:
-    return _finding("reconnects of a thief", RECONNECTS, trio.run(_measured, folder, ["thief"], _reconnects))
+def reconnects(folder: Path) -> list[Finding]:
+    return [_finding("reconnects of a thief", RECONNECTS, trio.run(_measured, folder, ["thief"], _reconnects))]
 
 
-def storms(folder: Path) -> Finding:
+def storms(folder: Path) -> list[Finding]:
     names = [f"storm {number}" for number in range(STORM_BOTS)]
-    return _finding("storms of reconnects", STORMS, trio.run(_measured, folder, names, _storms(names)))
+    return [_finding("storms of reconnects", STORMS, trio.run(_measured, folder, names, _storms(names)))]

@@ -18,7 +18,7 @@ SIZES = [
 def test_an_attack_does_no_harm(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, constant, size in SIZES:
         monkeypatch.setattr(module, constant, size)
-    finding = attack.ATTACKS[name](tmp_path)
+    (finding,) = attack.ATTACKS[name](tmp_path)
     assert finding.harm == []
     assert finding.figures
 

@@ -12,6 +12,9 @@ import pytest
 import trio
 
 from arena.config import ConfigError
+from arena.deal_secret import secret_path
+from arena.deals import DealKey
+from arena.journal import JournalLine, RevealLine, RoundLine, TournamentLine, read
 from arena.standings import fold
 from arena.tokens import token_hash
 from arena.wall_clock import wait_until
@@ -493,6 +496,13 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
             bots.cancel_scope.cancel()
     rounds = served.verified()
     assert [line.id for line in rounds if line.id.startswith("1.")] == [f"1.1-2.{number}" for number in range(1, 21)]
+    lines = [entry.line for entry in read(served.journal, JournalLine)]
+    kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine)]
+    assert kinds == ["TournamentLine", "ResumeLine", "RevealLine", "TournamentLine"]
+    promises = [line.config["seed_hash"] for line in lines if isinstance(line, TournamentLine)]
+    revealed = next(line.secret for line in lines if isinstance(line, RevealLine))
+    assert DealKey(revealed).hash == promises[0] != promises[1]  # the first cycle tells nothing about the second
+    assert secret_path(served.journal).exists()
 
 
 async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: Path) -> None:

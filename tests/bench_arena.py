@@ -19,7 +19,7 @@ from tabulate import tabulate
 from arena.config import Config, from_command_line
 from arena.drive import calm_garbage_collector
 from arena.journal import Journal, RoundLine
-from arena.ledger import Ledger, resume
+from arena.ledger import Ledger, resume, with_new_key
 from arena.progress import Quiet
 from arena.referee import Referee
 from arena.runner import Tournament
@@ -59,7 +59,7 @@ def timed(config: Config, listener: Counting, journal: Path | None = None) -> tu
     """Seconds on the wall and of our own processor time."""
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     if journal is None:
-        trio.run(Tournament(config, None, Ledger(0), listener).run)
+        trio.run(Tournament(with_new_key(config, None), None, Ledger(0), listener).run)
     else:
         with Journal(journal) as opened:
             trio.run(Tournament(*resume_with(opened, config), listener).run)

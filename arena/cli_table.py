@@ -56,6 +56,8 @@ def print_standings(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo(render(standings, ratings, form or TableFormat.TABLE, columns, cross), nl=False)
+    if problems and not standings.rounds:
+        sys.exit(1)  # there is nothing in the table because nothing could be read
 
 
 @click.command()
@@ -137,7 +139,8 @@ def verify(journals: tuple[Path, ...]) -> None:
         click.echo(remark)
     verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
     cups = "1 tournament" if report.tournaments == 1 else f"{report.tournaments} tournaments"
-    click.echo(f"{report.rounds} rounds of {cups}, {report.voids} void: {verdict}")
+    resumed = f", resumed {report.resumes} times" if report.resumes else ""
+    click.echo(f"{report.rounds} rounds of {cups}, {report.voids} void{resumed}: {verdict}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
         click.echo(f"  {name}: {points} points")
     sys.exit(1 if report.problems else 0)

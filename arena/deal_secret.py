@@ -4,12 +4,13 @@ Whoever has it knows every deal to come. It is needed to go on with a tournament
 over and its key stands in the journal.
 """
 
-import os
+import itertools
 import secrets
+import stat
 from pathlib import Path
 from typing import Final
 
-from arena.deals import DealKey, key_of_tournament
+from arena.deals import DealKey
 from arena.journal import JournalError
 from arena.whole_files import write_private
 
@@ -20,49 +21,56 @@ def secret_path(journal: Path) -> Path:
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.secret")
 
 
-def new_secret(journal: Path | None) -> str:
-    """Replaces one that is there: it belonged to a journal that is gone. Without a journal it is kept nowhere. Raises
-    JournalError."""
+def new_key(journal: Path | None) -> DealKey:
+    """Without a journal it is kept nowhere. Raises JournalError."""
     secret = secrets.token_hex(_BYTES)
     if journal is not None:
         path = secret_path(journal)
         try:
+            _move_aside(path)
             write_private(path, f"{secret}\n".encode())
         except OSError as error:
             raise JournalError(f"{path}: cannot write the secret of the deals: {error.strerror}") from None
-    return secret
+    return DealKey(secret)
 
 
-def read_secret(journal: Path) -> str | None:
-    """None if there is none. Raises JournalError for a file that holds none."""
+def _move_aside(path: Path) -> None:
+    """A secret that is there belongs to another journal, which may still come back: it becomes cup.secret.1."""
+    if path.exists():
+        numbers = itertools.count(1)
+        path.rename(next(free for number in numbers if not (free := Path(f"{path}.{number}")).exists()))
+
+
+def promised_key(journal: Path, promise: str) -> DealKey:
+    """The key whose hash opened the journal's last tournament. Raises JournalError."""
     path = secret_path(journal)
-    try:
-        os.chmod(path, 0o600)  # it may have come from another machine
-        text = path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise JournalError(f"{path}: cannot read the secret of the deals: {error}") from None
-    if len(text) != 2 * _BYTES or set(text) - set("0123456789abcdef"):
-        raise JournalError(f"{path}: this is no secret of deals; it is {2 * _BYTES} hexadecimal digits")
-    return text
-
-
-def promised_key(journal: Path, number: int, promise: str) -> DealKey:
-    """The key whose hash opened the journal's tournament of this number. Raises JournalError."""
-    secret, path = read_secret(journal), secret_path(journal)
-    if secret is None:
-        raise JournalError(
-            f"{path} is missing: without it the deals of {journal} cannot be made. Put it back beside the journal, or "
-            "begin another journal."
-        )
-    key = key_of_tournament(secret, number)
+    key = DealKey(_read(path, journal))
     if key.hash != promise:
         raise JournalError(
             f"{path} is not the secret of {journal}: its hash is not the one that the journal opened with. Put the "
-            "right one back, or begin another journal."
+            f"right one back (an earlier one is called {path.name}.1), or begin another journal."
         )
     return key
+
+
+def _read(path: Path, journal: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise JournalError(f"{path}: this is no regular file, but expected the secret of the deals")
+        if mode & 0o077:  # it may have come from another machine
+            path.chmod(0o600)
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        raise JournalError(
+            f"{path} is missing: without it the deals of {journal} cannot be made. Put it back beside the journal, or "
+            "begin another journal."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise JournalError(f"{path}: cannot read the secret of the deals: {error}") from None
+    if len(text) != 2 * _BYTES or set(text) - set("0123456789abcdef"):
+        raise JournalError(f"{path}: this is no secret of deals; a secret has {2 * _BYTES} hexadecimal digits")
+    return text
 
 
 def forget_secret(journal: Path) -> None:

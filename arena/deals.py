@@ -5,7 +5,8 @@ check that every deal followed from what was promised before the first round (ve
 a key as well, but a public one: whoever knows it, or guesses it, knows every deal.
 
 No bot sees a deal twice. A round that was void is played again with another deal, and so is whatever was under way when
-a tournament stopped: the label of a deal counts both. Mirrored rounds are the exception that an organiser asks for.
+a tournament stopped: the label of a deal counts both. The exceptions are what an organiser asks for: mirrored rounds,
+and a public seed, whose deals stay the same however often the tournament is stopped.
 """
 
 import hashlib
@@ -77,13 +78,6 @@ class DealKey:
 
     def _derived(self, label: str) -> str:
         return hmac.new(self.text.encode(), label.encode(), hashlib.sha256).hexdigest()
-
-
-def key_of_tournament(master: str, number: int) -> DealKey:
-    """A journal may hold several tournaments, the cycles of a server that plays forever. Each has a key of its own, so
-    that it can be revealed while the next one is being played."""
-    label = f"tournament {number}"
-    return DealKey(hmac.new(master.encode(), label.encode(), hashlib.sha256).hexdigest())
 
 
 def is_recorded(config: Mapping[str, Any]) -> bool:

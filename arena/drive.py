@@ -10,7 +10,7 @@ import trio
 
 from arena.config import Config
 from arena.journal import Journal, JournalError
-from arena.journal_file import Rescue
+from arena.journal_file import JournalChanged, Rescue, rescue
 from arena.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.runner import Listener, Tournament, TournamentError
 from arena.signals import calling_on_signals, unwrapped
@@ -48,21 +48,25 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
             except TournamentError as error:
                 failure = str(error)
             finished = before + tournament.saved
+            rescued = tournament.rescue
             if journal and failure is None and before < finished == total:
-                failure = _end(journal, config)
+                failure, rescued = _end(journal, config)
             warnings = ledger.remarks + tournament.warnings
-            ran = Ran(total, finished, tournament.stopped, failure, warnings, tournament.rescue)
+            ran = Ran(total, finished, tournament.stopped, failure, warnings, rescued)
             listener.ended(ran.finished, ran.total)
     return ran
 
 
-def _end(journal: Journal, config: Config) -> str | None:
-    """Why the secret of the deals could not be revealed, if so; all rounds are saved all the same."""
+def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
+    """Why the secret of the deals could not be revealed, if so, and what became of the journal."""
     try:
         end(journal, config)
-        return None
+        return None, None
+    except JournalChanged as error:
+        rescued = rescue(journal, b"", 0)
+        return f"{error}; {rescued.told}", rescued
     except JournalError as error:
-        return str(error)
+        return str(error), None
 
 
 def raise_descriptor_limit() -> int:

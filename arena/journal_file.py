@@ -16,6 +16,7 @@ import attrs
 from arena.whole_files import sync_folder
 
 OPENING: Final = b'{"type":"tournament"'  # how every journal begins
+_ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
 _CHUNK: Final = 1 << 20  # bytes copied at a time
 _KINDS: Final = {
@@ -74,7 +75,8 @@ class Journal:
         except BlockingIOError:
             os.close(self._file)
             raise JournalError(f"{path}: another arena is writing to this journal; wait for it or stop it") from None
-        self._opening = (0, b"")  # of the last tournament: where it stands, and the line
+        # Of the last tournament: its opening line and what else is no round, each with its place. A rescue needs them.
+        self._frame: list[tuple[int, bytes]] = []
         self._remember()
         if not self._size:
             sync_folder(path)  # or a power cut takes the whole file away, rounds and all
@@ -89,9 +91,11 @@ class Journal:
         self._size = os.fstat(self._file).st_size
         self._tail = os.pread(self._file, _TAIL, max(0, self._size - _TAIL))
 
-    def remember_opening(self, start: int, line: bytes) -> None:
-        """The opening line of the tournament that goes on: a rescue needs it if the file has lost it."""
-        self._opening = (start, line)
+    def remember(self, start: int, line: bytes) -> None:
+        """A line that is no round: whatever becomes of the file, a rescue needs it, because deals depend on it."""
+        if line.startswith(OPENING):
+            self._frame.clear()
+        self._frame.append((start, line))
 
     def drop_torn_line(self, start: int) -> None:
         """Cuts off the last line, which begins at byte `start`. Raises JournalError if the file is no journal."""
@@ -114,8 +118,11 @@ class Journal:
         except OSError as error:
             os.ftruncate(self._file, self._size)
             raise JournalError(f"{self.path}: cannot write: {error.strerror}") from error
-        if lines.startswith(OPENING):
-            self._opening = (self._size, lines)
+        at = self._size
+        for line in lines.splitlines(keepends=True):
+            if not line.startswith(_ROUND):
+                self.remember(at, line)
+            at += len(line)
         self._size += len(lines)
         self._tail = (self._tail + lines)[-_TAIL:]
 
@@ -147,8 +154,8 @@ class Journal:
         path, file = self._new_file_beside()
         try:
             kept = self._copy_whole_lines(file)
-            start, opening = self._opening
-            _write(file, lines if start + len(opening) <= kept else opening + lines)
+            lost = b"".join(line for start, line in self._frame if start + len(line) > kept)
+            _write(file, lost + lines)
             os.fsync(file)
         except OSError as error:
             path.unlink()

@@ -7,8 +7,8 @@ import attrs
 
 from arena.bots import RemoteSpec
 from arena.config import Config, ConfigError, differences
-from arena.deal_secret import forget_secret, new_secret, promised_key, read_secret
-from arena.deals import DealKey, is_recorded, key_of_tournament
+from arena.deal_secret import forget_secret, new_key, promised_key
+from arena.deals import DealKey, is_recorded
 from arena.journal import (
     Entry,
     Journal,
@@ -42,7 +42,7 @@ class Ledger:
     voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches that are not over
     excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late
     resumes: int = 0
-    dealt: dict[str, tuple[str, str]] = attrs.field(factory=dict)  # seed and salt, by round, of matches not over
+    dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # seed, salt, attempt of rounds, likewise
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
 
     def add(self, line: RoundLine) -> list[str]:
@@ -53,7 +53,7 @@ class Ledger:
         before, won = self.points.get(line.match, (0, 0)), line.result.points
         self.points[line.match] = (before[0] + won[0], before[1] + won[1])
         self.last_of_match[line.match] = line
-        self.dealt[line.id] = line.seed, line.salt
+        self.dealt[line.id] = line.seed, line.salt, 1 + self.voids[line.id] + self.resumes
         return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
 
     def add_void(self, line: VoidLine) -> None:
@@ -144,16 +144,21 @@ def _add(past: Past, journal: Journal, entry: Entry) -> None:
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
             outside = frozenset(str(bot["name"]) for bot in opening.config["bots"] if bot.get("remote"))
             past.ledger = Ledger(past.ledger.max_faults, outside)
-            journal.remember_opening(entry.start, encoded(opening))
+            journal.remember(entry.start, encoded(opening))
         case RoundLine() as line:
             assert past.plan is not None  # the reader leaves out rounds of no tournament
             if different := next(past.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")
             past.ledger.add(line)
         case VoidLine() as line:
+            assert past.plan is not None
+            if different := next(past.plan.differences_of_void(line), None):
+                raise JournalError(f"void round {line.id}: {different}")
             past.ledger.add_void(line)
-        case ResumeLine():
+            journal.remember(entry.start, encoded(line))
+        case ResumeLine() as line:
             past.ledger.resumes += 1
+            journal.remember(entry.start, encoded(line))
         case RevealLine():
             past.revealed = True
         case None:
@@ -168,52 +173,54 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     if past.opening is None:
         return begin(journal, config), past.ledger
     check_same(journal, past.opening, config)
-    config = go_on(journal, config, past, number=1)
+    config = go_on(journal, config, past)
     if past.revealed or len(past.ledger.finished) < planned_rounds(config):
         return config, past.ledger
     end(journal, config)  # it was stopped between its last round and its end
     return config, past.ledger
 
 
-def begin(journal: Journal, config: Config, number: int = 1) -> Config:
-    """Writes the opening line of the journal's tournament of this number. Returns the config with its key."""
-    config = with_new_key(config, journal.path, number)
+def begin(journal: Journal, config: Config) -> Config:
+    """Writes the opening line of another tournament. Returns the config with its key."""
+    config = with_new_key(config, journal.path)
     assert config.key is not None
     recorded = config.recorded() | config.key.recorded()
     journal.append(encoded(TournamentLine(config=recorded, started=utc_now())))
     return config
 
 
-def with_new_key(config: Config, journal: Path | None, number: int = 1) -> Config:
+def with_new_key(config: Config, journal: Path | None) -> Config:
     """Raises JournalError."""
-    if config.seed:
-        return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
-    secret = read_secret(journal) if journal is not None and number > 1 else None
-    return attrs.evolve(config, key=key_of_tournament(secret or new_secret(journal), number))
+    return attrs.evolve(config, key=DealKey(config.seed, is_public=True) if config.seed else new_key(journal))
 
 
-def go_on(journal: Journal, config: Config, past: Past, number: int) -> Config:
+def go_on(journal: Journal, config: Config, past: Past) -> Config:
     """With the key of the tournament that the journal was left with, if it is still needed. Raises JournalError."""
     opening, ledger = past.opening, past.ledger
     assert opening is not None
-    if "seed" in opening.config:
-        return attrs.evolve(config, key=DealKey(str(opening.config["seed"]), is_public=True))
+    if config.seed:
+        return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
+    missing = planned_rounds(config) - len(ledger.finished)
+    if past.revealed and missing:
+        raise JournalError(
+            f"{journal.path}: {missing} rounds are missing, but the secret of the deals is revealed already, so nobody "
+            "can play them. Restore the journal, or begin another one."
+        )
     if past.revealed:
         return config
-    config = attrs.evolve(config, key=promised_key(journal.path, number, str(opening.config.get("seed_hash"))))
-    if len(ledger.finished) < planned_rounds(config):
+    config = attrs.evolve(config, key=promised_key(journal.path, str(opening.config["seed_hash"])))
+    if missing:
         journal.append(encoded(ResumeLine(started=utc_now())))
         ledger.resumes += 1
     return config
 
 
-def end(journal: Journal, config: Config, *, another_follows: bool = False) -> None:
+def end(journal: Journal, config: Config) -> None:
     """Every round is played: reveals the secret of the deals. Raises JournalError."""
     if config.key is None or config.key.is_public:
         return
     journal.append(encoded(RevealLine(secret=config.key.text)))
-    if not another_follows:
-        forget_secret(journal.path)
+    forget_secret(journal.path)
 
 
 def check_same(journal: Journal, opening: TournamentLine, config: Config) -> None:
@@ -226,9 +233,10 @@ def check_same(journal: Journal, opening: TournamentLine, config: Config) -> Non
     about_deals = {"deals", "seed", "seed_hash"}
     recorded = {key: value for key, value in opening.config.items() if key not in about_deals}
     different = differences(recorded, config.recorded())
-    if config.seed and config.seed != opening.config.get("seed"):
-        before = repr(opening.config["seed"]) if "seed" in opening.config else "a secret"
-        different.append(f"seed: the journal has {before}, now it is {config.seed!r}")
+    before = opening.config.get("seed") or ""
+    if config.seed != before:
+        was, now = (repr(seed) if seed else "a secret" for seed in (before, config.seed))
+        different.append(f"seed: the journal has {was}, now it is {now}")
     if different:
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(

@@ -119,7 +119,10 @@ def _rules(value: Any) -> RuleSet:
 
 
 def _seed(value: Any) -> str:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
+    if not text:
+        raise ValueError("a text; without a seed the deals come from a secret")
+    return text
 
 
 def _name(value: Any) -> str:

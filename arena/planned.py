@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from arena.config import ConfigError
 from arena.deals import SCHEME
-from arena.journal import RoundLine
+from arena.journal import RoundLine, VoidLine
 from arena.schedule import Format, PlannedMatch, PlannedRound, pairing_count, schedule
 from engine.errors import EngineError
 from engine.ruleset import Begins, RuleSet
@@ -19,6 +19,7 @@ from engine.ruleset import Begins, RuleSet
 _MOST_MATCHES: Final = 2_000_000
 _LONGEST_MATCH: Final = 1_000_000
 _MATCHES_AT_ONCE: Final = 256  # whose rounds are kept at hand
+_ROUNDS_AT_ONCE: Final = 1_000_000  # likewise, in all
 
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -45,7 +46,9 @@ class _RecordedConfig(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.deals not in (None, SCHEME):
             raise ValueError(f"deals by {self.deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
-        if self.seed is None and (self.deals is None or self.seed_hash is None):
+        if self.deals is not None and bool(self.seed) is bool(self.seed_hash):
+            raise ValueError("expected either `seed` or `seed_hash`")
+        if self.deals is None and self.seed is None:
             raise ValueError("Object missing required field `seed`")
 
 
@@ -57,7 +60,8 @@ class Plan:
     _matches: dict[str, PlannedMatch]
 
     def __attrs_post_init__(self) -> None:
-        self._rounds = lru_cache(_MATCHES_AT_ONCE)(self._rounds_of)
+        longest = max((match.length for match in self._matches.values()), default=1)
+        self._rounds = lru_cache(max(1, min(_MATCHES_AT_ONCE, _ROUNDS_AT_ONCE // longest)))(self._rounds_of)
 
     def _rounds_of(self, match: str) -> dict[str, PlannedRound]:
         return {planned.id: planned for planned in self._matches[match].rounds}
@@ -90,6 +94,14 @@ class Plan:
             yield f"seat {line.first} began, but the schedule says seat {planned.first}"
         if line.rules != self.rules.name:
             yield f"it was played by {line.rules}, but the tournament by {self.rules.name}"
+
+    def differences_of_void(self, line: VoidLine) -> Iterator[str]:
+        """Where a void round is not the planned one of its id."""
+        found = self.find(line.id)
+        if found is None:
+            yield "it is not in the schedule of this tournament"
+        elif (line.match, line.round, line.bots) != (found[0].id.rpartition(".")[0], found[0].number, found[1]):
+            yield "its match, round or bots are not those of the schedule"
 
 
 def plan_of(config: dict[str, Any]) -> Plan:

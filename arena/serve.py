@@ -170,7 +170,7 @@ class Server:
         if self._server.forever:
             config = attrs.evolve(config, first_cycle=self._cycles, cycles=1)
         self._remember_names([bot.name for bot in config.bots])  # first: no bot may be without its name after a crash
-        return begin(self._journal, config, self._cycles), ledger_of(config)
+        return begin(self._journal, config), ledger_of(config)
 
     def _opened_registry(self) -> Registry:
         bots, is_open = self._config.bots, self._server.open_door
@@ -199,17 +199,14 @@ class Server:
         """Raises JournalError if the journal is that of another tournament."""
         if past.opening is None:
             return None
-        config = go_on(self._journal, self._resumed(past.opening), past, self._cycles)
+        config = go_on(self._journal, self._resumed(past.opening), past)
         total, finished = planned_rounds(config), len(past.ledger.finished)
         self._rounds[config.first_cycle] = finished, total
         if finished < total:
             return config, past.ledger
         if not past.revealed:
-            self._end(config)
+            end(self._journal, config)
         return None
-
-    def _end(self, config: Config) -> None:
-        end(self._journal, config, another_follows=self._server.forever)
 
     def _resumed(self, opening: TournamentLine) -> Config:
         """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
@@ -356,7 +353,7 @@ class Server:
                 self.rescue = tournament.rescue
                 self._tournament = self._listener = None
             if before < total == before + tournament.saved:
-                self._end(config)
+                end(self._journal, config)
             listener.ended(self.finished, self.total)
 
     def _signalled(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 
 from arena.config import ConfigError
-from arena.deal_audit import DealAudit
+from arena.deal_audit import DealAudit, Place
 from arena.journal import ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
 from arena.journal_reader import JournalReader, read_all
 from arena.plain_text import printable
@@ -29,6 +29,7 @@ class Problem:
 class Report:
     rounds: int = 0
     voids: int = 0
+    resumes: int = 0
     tournaments: int = 0
     problems: list[Problem] = attrs.field(factory=list)
     torn: list[Problem] = attrs.field(factory=list)
@@ -63,18 +64,14 @@ def verify_journals(paths: list[Path]) -> Report:
                 except ConfigError as error:
                     text = f"the configuration is damaged: {printable(str(error))}"
                     report.problems.append(Problem(path, entry.number, text))
-            case VoidLine() as void:
-                report.voids += 1
-                if current is not None and current.deals is not None:
-                    current.deals.add_void(void.id)
-            case ResumeLine() if current is not None and current.deals is not None:
-                current.deals.add_resume()
-            case RevealLine() as reveal if current is not None and current.deals is not None:
-                found = current.deals.reveal(entry.number, reveal.secret)
-                report.problems += [Problem(path, number, printable(text)) for number, text in found]
+            case VoidLine() | ResumeLine() | RevealLine() as other:
+                report.voids += isinstance(other, VoidLine)
+                if current is not None and current.plan is not None and current.deals is not None:
+                    for place, text in _verify_other((path, entry.number), other, current, current.plan, current.deals):
+                        report.problems.append(Problem(*place, printable(text)))
             case RoundLine() as line:
                 assert current is not None  # the reader leaves out rounds of no tournament
-                for text in _verify_round(entry.number, line, current, report):
+                for text in _verify_round((path, entry.number), line, current, report):
                     report.problems.append(Problem(path, entry.number, printable(f"round {line.id}: {text}")))
     _report_missing(current, report)
     report.tournaments = reader.tournaments
@@ -82,11 +79,30 @@ def verify_journals(paths: list[Path]) -> Report:
     return report
 
 
-def _verify_round(number: int, line: RoundLine, tournament: _Tournament, report: Report) -> Iterator[str]:
+def _verify_other(
+    place: Place, line: VoidLine | ResumeLine | RevealLine, tournament: _Tournament, plan: Plan, deals: DealAudit
+) -> Iterator[tuple[Place, str]]:
+    """What decides over deals besides the rounds: voids, resumes and the secret."""
+    if deals.is_revealed:
+        yield place, "this line comes after the secret of the deals was revealed"
+    match line:
+        case VoidLine():
+            if different := next(plan.differences_of_void(line), None):
+                yield place, f"void round {line.id}: {different}"
+            elif line.id in tournament.seen:
+                yield place, f"round {line.id} is void after it was finished"
+            deals.add_void(line.id)
+        case ResumeLine():
+            deals.add_resume()
+        case RevealLine():
+            yield from deals.reveal(place, line.secret)
+
+
+def _verify_round(place: Place, line: RoundLine, tournament: _Tournament, report: Report) -> Iterator[str]:
     report.rounds += 1
     for name, points in zip(line.bots, line.result.points, strict=True):
         report.points[name] = report.points.get(name, 0) + points
-    yield from _problems_of(number, line, tournament)
+    yield from _problems_of(place, line, tournament)
     tournament.seen.add(line.id)
 
 
@@ -94,18 +110,29 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
     """A tournament that is not at its end is no mistake, but worth a word."""
     if tournament is None or tournament.plan is None or tournament.deals is None:
         return
-    path, plan = tournament.path, tournament.plan
+    path, plan, deals = tournament.path, tournament.plan, tournament.deals
+    report.resumes += deals.resumes
     if missing := plan.total - sum(plan.find(id) is not None for id in tournament.seen):
         report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
-    if remark := tournament.deals.remark():
-        report.remarks.append(f"{path}: {remark}")
+    if deals.is_public:
+        report.remarks.append(f"{path}: the deals come from a public seed: whoever knew it could know them beforehand")
+    if (unproven := deals.unproven()) and missing:
+        report.remarks.append(
+            f"{path}: the secret of the deals is not revealed yet; when it is, at the end of the tournament, it will "
+            f"prove {unproven[1]}"
+        )
+    elif unproven:
+        text = (
+            f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it once more"
+        )
+        report.problems.append(Problem(*unproven[0], text))
 
 
-def _problems_of(number: int, line: RoundLine, tournament: _Tournament) -> Iterator[str]:
+def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iterator[str]:
     if line.id in tournament.seen:
         yield "it is in the journal twice"
     if tournament.plan is not None and tournament.deals is not None:
-        yield from _differences_from_plan(number, line, tournament.plan, tournament.deals)
+        yield from _differences_from_plan(place, line, tournament.plan, tournament.deals)
     yield from _inconsistencies(line)
     try:
         record = game_record(line)
@@ -136,8 +163,8 @@ def _times_out_of_place(line: RoundLine) -> Iterator[str]:
             return
 
 
-def _differences_from_plan(number: int, line: RoundLine, plan: Plan, deals: DealAudit) -> Iterator[str]:
+def _differences_from_plan(place: Place, line: RoundLine, plan: Plan, deals: DealAudit) -> Iterator[str]:
     yield from plan.differences(line)
     found = plan.find(line.id)
     if found is not None and line.rules == plan.rules.name:  # else there is no deal to compare with
-        yield from deals.check(number, line, found[0])
+        yield from deals.check(place, line, found[0])

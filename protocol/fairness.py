@@ -24,12 +24,14 @@ class DealCheck:
         self._promised: dict[tuple[int, int], str] = {}  # by round of the match and attempt, until it is revealed
         self.kept = 0
         self.broken = 0
+        self._never_revealed = 0  # promises of matches that are over
 
     def hear(self, message: Message) -> str | None:
         """What is wrong, if something is."""
         match message:
             case MatchStart() if message.match != self._match:  # else it is told again, after a lost connection
                 self._match = message.match
+                self._never_revealed += len(self._promised)
                 self._promised.clear()
             case RoundStart():
                 before = self._promised.setdefault((message.round, message.attempt), message.deal_hash)
@@ -45,8 +47,11 @@ class DealCheck:
         return None
 
     def _keeps(self, deal: RevealedDeal) -> bool:
+        """A deal of a round that was announced while the bot was away cannot be checked; one that is revealed for
+        another attempt than any that was promised is not kept."""
+        others = any(number == deal.round for number, _ in self._promised)
         promised = self._promised.pop((deal.round, deal.attempt), None)
-        kept = promised is None or promised == hash_of(deal)
+        kept = promised == hash_of(deal) if promised is not None else not others
         self.kept += kept and promised is not None
         self.broken += not kept
         return kept
@@ -56,4 +61,7 @@ class DealCheck:
             return f"{self.broken} deals were NOT as promised, {self.kept} were"
         if not self.kept:
             return "no deal was revealed yet"
-        return f"all {self.kept} deals that were revealed are as promised by their hashes"
+        left = (
+            f"; {self._never_revealed} of rounds that were broken off were not revealed" if self._never_revealed else ""
+        )
+        return f"all {self.kept} deals that were revealed are as promised by their hashes{left}"

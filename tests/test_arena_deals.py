@@ -8,13 +8,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.config import Config
 from arena.deal_secret import secret_path
-from arena.deals import DealKey, key_of_tournament
+from arena.deals import DealKey
 from arena.drive import Ran, drive
 from arena.journal import JournalError, JournalLine, ResumeLine, RevealLine, RoundLine, TournamentLine, read
 from arena.ledger import planned_matches
@@ -37,7 +38,9 @@ def journal(tmp_path: Path) -> Path:
 
 
 def secretly(journal: Path, *bots: str, **options: str) -> Config:
-    return configured(*(bots or (steady("a"), steady("b"))), journal=journal, **({"seed": ""} | options))
+    public = options.pop("seed", "")
+    config = configured(*(bots or (steady("a"), steady("b"))), journal=journal, **options)
+    return attrs.evolve(config, seed=public)
 
 
 def run(config: Config) -> Ran:
@@ -82,14 +85,13 @@ def test_the_secret_is_nowhere_but_in_its_file_until_the_tournament_is_over(
     stop_after(config, 2, monkeypatch)
     secret = secret_path(journal).read_text().strip()
     assert stat.S_IMODE(secret_path(journal).stat().st_mode) == 0o600
-    key = key_of_tournament(secret, 1)
+    key = DealKey(secret)
     (opening,) = lines_in(journal, TournamentLine)
     assert opening.config["seed_hash"] == key.hash
     assert "seed" not in opening.config
     for path in journal.parent.rglob("*"):
         if path.is_file() and path != secret_path(journal):
             assert secret not in path.read_text()
-            assert key.text not in path.read_text()
     report = verify_journals([journal])
     assert report.problems == []
     assert "the secret of the deals is not revealed yet" in report.remarks[1]
@@ -173,7 +175,7 @@ def test_mirrored_rounds_share_their_deal_also_across_a_resume(journal: Path, mo
     [
         (lambda path: path.unlink(), r"cup\.secret is missing: without it the deals of .* cannot be made"),
         (lambda path: path.write_text("0" * 64), r"cup\.secret is not the secret of"),
-        (lambda path: path.write_text("oops"), r"cup\.secret: this is no secret of deals; it is 64 hexadecimal digits"),
+        (lambda path: path.write_text("oops"), r"cup\.secret: this is no secret of deals; a secret has 64 hexadecimal"),
     ],
 )
 def test_without_its_secret_a_tournament_is_not_resumed(
@@ -192,9 +194,14 @@ def test_another_journal_has_another_secret(journal: Path, monkeypatch: pytest.M
     config = secretly(journal, rounds="4")
     stop_after(config, 1, monkeypatch)
     before = secret_path(journal).read_text()
-    journal.unlink()
+    kept = journal.rename(journal.with_name("kept.jsonl"))
     stop_after(config, 1, monkeypatch)
     assert secret_path(journal).read_text() != before
+    moved = secret_path(journal).with_name("cup.secret.1")
+    assert moved.read_text() == before  # the old journal may come back
+    moved.rename(secret_path(journal))
+    kept.rename(journal)
+    assert run(config).finished == 4
 
 
 def test_a_tournament_that_was_stopped_just_before_its_end_reveals_its_secret_later(
@@ -209,6 +216,27 @@ def test_a_tournament_that_was_stopped_just_before_its_end_reveals_its_secret_la
     run(config)
     assert len(lines_in(journal, RevealLine)) == 1
     assert verify_journals([journal]).remarks == []
+
+
+def test_a_journal_that_lost_a_round_after_its_end_is_not_resumed(journal: Path) -> None:
+    config = secretly(journal)
+    run(config)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    with pytest.raises(JournalError, match="1 rounds are missing, but the secret of the deals is revealed already"):
+        run(config)
+
+
+def test_an_edited_opening_line_does_not_exchange_the_key(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = secretly(journal, rounds="4")
+    stop_after(config, 1, monkeypatch)
+    opening, *rest = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join([opening.replace('"seed_hash":', '"seed":"mallory","seed_hash":'), *rest]))
+    with pytest.raises(JournalError, match="expected either `seed` or `seed_hash`"):
+        run(config)
+    journal.write_text("".join([opening.replace('"seed_hash":"sha256', '"seed":"sha256'), *rest]))
+    with pytest.raises(JournalError, match="seed: the journal has 'sha256:.*', now it is a secret"):
+        run(config)
 
 
 def test_a_seed_cannot_be_slipped_in_or_exchanged(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +257,19 @@ def test_deals_that_do_not_follow_from_the_secret_are_found_out(journal: Path) -
 
     *rest, reveal = lines
     assert problems([*rest, reveal | {"secret": other.text}]) == [
-        ":4: this secret is not the one whose hash opened the tournament"
+        ":4: this secret is not the one whose hash opened the tournament",
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more",
     ]
+    assert problems(rest) == [
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more"
+    ]
+    void = {"type": "void", "v": 1, "match": "9", "round": 1, "bots": ["a", "b"], "reason": "", "started": ""}
+    assert problems([*rest, void | {"id": "9.9-9.9"}, reveal]) == [
+        ":4: void round 9.9-9.9: it is not in the schedule of this tournament"
+    ]
+    own = void | {"id": "1.1-2.1", "match": "1.1-2"}
+    assert problems([*rest, own, reveal]) == [":4: round 1.1-2.1 is void after it was finished"]
+    assert problems([*rest, reveal, reveal]) == [":5: this line comes after the secret of the deals was revealed"]
     opening = rest[0] | {"config": rest[0]["config"] | {"seed_hash": other.hash}}
     found = problems([opening, *rest[1:], reveal | {"secret": other.text}])
     assert [problem.partition(": round ")[0] for problem in found] == [":2", ":3"]

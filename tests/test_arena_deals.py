@@ -235,7 +235,7 @@ def test_an_edited_opening_line_does_not_exchange_the_key(journal: Path, monkeyp
     with pytest.raises(JournalError, match="expected either `seed` or `seed_hash`"):
         run(config)
     journal.write_text("".join([opening.replace('"seed_hash":"sha256', '"seed":"sha256'), *rest]))
-    with pytest.raises(JournalError, match="seed: the journal has 'sha256:.*', now it is a secret"):
+    with pytest.raises(JournalError, match=r"seed: the journal has 'sha256:.*', now it is a secret"):
         run(config)
 
 

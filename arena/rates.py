@@ -4,6 +4,7 @@ import functools
 import ipaddress
 import math
 from collections import OrderedDict
+from collections.abc import Container
 from typing import Final, Generic, TypeVar
 
 import attrs
@@ -165,13 +166,15 @@ class Floods:
     SECONDS: Final = 0.5
     SAMPLE: Final = 16  # of those who are a flood one in so many is let through, so that the end of it is noticed
     _COUNTED: Final = 4_000  # addresses and networks in one such time; more are not looked at
-    _MOST: Final = 32  # told at once: the worst
+    _MOST: Final = 32  # told at once
 
     def __init__(self, most: int):
         self._most = most  # of one address in such a time; a network may have four times as many
         self._seen: dict[str, int] = {}
         self._since = -math.inf
+        self._over: set[str] = set()  # since then
         self._flooding: frozenset[str] = frozenset()
+        self._is_new = False  # somebody is over the limit who was not told of
 
     @property
     def look_again_at(self) -> float:
@@ -179,19 +182,26 @@ class Floods:
         return self._since + self.SECONDS if self._flooding else math.inf
 
     def add(self, place: Place) -> None:
-        for key in (place.address, place.network):
+        for key, most in ((place.address, self._most), (place.network, 4 * self._most)):
             if key in self._seen or len(self._seen) < self._COUNTED:
-                self._seen[key] = self._seen.get(key, 0) + (self.SAMPLE if key in self._flooding else 1)
+                seen = self._seen[key] = self._seen.get(key, 0) + (self.SAMPLE if key in self._flooding else 1)
+                if seen > most and key not in self._over:
+                    self._over.add(key)
+                    self._is_new = True
 
-    def changed(self, now: float, trusted: "frozenset[str] | dict[str, None]") -> frozenset[str] | None:
-        """The addresses and networks that are a flood now, if that has changed; those that are trusted never are."""
-        if now - self._since < self.SECONDS:
+    def changed(self, now: float, trusted: Container[str]) -> frozenset[str] | None:
+        """The addresses and networks that are a flood now, if that has changed; those that are trusted never are. A
+        flood is told of as soon as it is one, its end at the end of such a time."""
+        is_over = now - self._since >= self.SECONDS
+        if not is_over and not self._is_new:
             return None
-        limit = {key: self._most * (4 if key.endswith(("/24", "/48")) else 1) for key in self._seen}
-        worst = sorted((key for key in self._seen if self._seen[key] > limit[key]), key=self._seen.__getitem__)
-        found = frozenset([key for key in worst if key not in trusted][-self._MOST :])
-        self._seen, self._since = {}, now
-        if found == self._flooding:
+        before = frozenset() if is_over else self._flooding
+        found = [key for key in sorted(self._over, key=self._seen.__getitem__, reverse=True) if key not in trusted]
+        flooding = before.union(found[: self._MOST - len(before)])
+        self._is_new = False
+        if is_over:
+            self._seen, self._over, self._since = {}, set(), now
+        if flooding == self._flooding:
             return None
-        self._flooding = found
-        return found
+        self._flooding = flooding
+        return flooding

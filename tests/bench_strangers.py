@@ -1,22 +1,20 @@
 """The fifth part of `make bench`: what honest bots notice of nine attacks.
 
 Server and honest bots share one core, the attackers have another. Each attack has a run of its own: the same bots play
-undisturbed first and then under attack, so every figure stands next to its own baseline. A decision is measured as the
-clock of a bot sees it, from the question to the answer; a reconnect from connecting to the welcome.
+undisturbed and under attack in turn, so every figure stands next to its own baseline. The attackers' core is busy all
+the time, so that an attack does not also drive other work of the machine to the server's core; and all the time another
+bot loses its connection and comes back. A decision is measured as the clock of a bot sees it, from the question to the
+answer; a reconnect from connecting to the welcome.
 """
 
 import contextlib
 import json
 import math
 import os
-import random
 import shutil
-import socket
-import ssl
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -35,12 +33,12 @@ from arena.serve import Server
 from arena.server_config import ServerConfig, read_server_file
 from arena.tokens import token_hash
 from engine.cards import Seat
-from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from tests.bench_arena import show
-from tests.siege import ELSEWHERE, Attack, attacks, besieged, compiled, hello
+from tests.siege import ELSEWHERE, REST, Attack, attacks, besieged, compiled
 
 FULL = bool(os.environ.get("FULL"))
 SECONDS = 4.0 if FULL else 2.0  # of each time, undisturbed and under attack
+LASTING = SECONDS + 3  # of an attack, so that it goes on until everything is measured
 TIMES = 3  # one after the other, because the machine has moods
 BOTS = 48
 COMES_AND_GOES, MEANS_HARM = BOTS + 1, BOTS + 2  # numbers of two more bots of the tournament
@@ -94,21 +92,13 @@ async def noticed(folder: Path, attack: Attack, source: str) -> Noticed:
             with honest_bots(folder, address, ca):
                 await trio.sleep(3 if ca else 1.5)  # until all play
                 for _ in range(TIMES):
-                    times.clear()
-                    await trio.sleep(SECONDS)
-                    before += times
-                    siege = besieged(folder / "siege", address, attack, SECONDS + 2, source=source, core=CORES[-1])
-                    with siege as made:
-                        await trio.sleep(0.5)
-                        async with trio.open_nursery() as both:
-                            both.start_soon(reconnecting, address, ca, waits)
-                            times.clear()
-                            await trio.sleep(SECONDS)
-                            under += times
-                    total += sum(made)
+                    await phase(folder, address, REST, source, ca, times, before)
+                    found, made = await phase(folder, address, attack, source, ca, times, under)
+                    waits += found
+                    total += made
             nursery.cancel_scope.cancel()
     config.journal.unlink()
-    each = total / TIMES / (SECONDS + 2)
+    each = total / TIMES / LASTING
     return Noticed(p99(before), p99(under), len(under) / len(before), max(waits), round(each))
 
 
@@ -147,42 +137,25 @@ def honest_bots(folder: Path, address: str, ca: Path | None) -> Iterator[None]:
         process.wait()
 
 
-async def reconnecting(address: str, ca: Path | None, waits: list[float]) -> None:
-    """Another bot, which loses its connection all the time."""
-    words = [sys.executable, "-m", "tests.bench_strangers", "reconnect", address, str(ca or "")]
-    done = await trio.run_process(words, capture_stdout=True)
-    waits += json.loads(done.stdout)
+async def phase(
+    folder: Path, address: str, attack: Attack, source: str, ca: Path | None, times: list[float], decided: list[float]
+) -> tuple[list[float], int]:
+    """Adds what decisions took, and returns what reconnects of another bot took and how many strangers came."""
+    words = [sys.executable, "-m", "tests.reconnecting", address, str(ca or ""), f"b{COMES_AND_GOES}"]
+    words += [f"t{COMES_AND_GOES}", str(SECONDS)]
+    with besieged(folder / "siege", address, attack, LASTING, source=source, core=CORES[-1]) as made:
+        await trio.sleep(0.5)
+        waits: list[float] = []
 
+        async def reconnect() -> None:
+            waits.extend(json.loads((await trio.run_process(words, capture_stdout=True)).stdout))
 
-def reconnect(address: str, ca: str) -> list[float]:
-    """How long each took; a bot that is not let in tries again as the library for bots does."""
-    context = ssl.create_default_context(cafile=ca) if ca else None
-    waits, session, end = [], "", time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        began, wait = time.monotonic(), FIRST_WAIT
-        while time.monotonic() < began + PATIENCE:
-            with contextlib.suppress(OSError):
-                if found := welcomed(address, context, session):
-                    session = found
-                    break
-            time.sleep(wait * random.uniform(0.5, 1))
-            wait = min(2 * wait, LONGEST_WAIT)
-        waits.append(time.monotonic() - began)
-        time.sleep(0.2)
-    return waits
-
-
-def welcomed(address: str, context: ssl.SSLContext | None, session: str) -> str | None:
-    """The session of the welcome, if there is one."""
-    with socket.create_connection(parse_address(address), PATIENCE) as plain, contextlib.ExitStack() as stack:
-        connection = stack.enter_context(context.wrap_socket(plain, server_hostname="127.0.0.1")) if context else plain
-        lines = stack.enter_context(connection.makefile("rb"))
-        if not lines.readline():
-            return None
-        name, token = f"b{COMES_AND_GOES}", f"t{COMES_AND_GOES}"
-        connection.sendall(hello(name, token=token, session=session))
-        answer = json.loads(lines.readline() or b"{}")
-        return str(answer["session"]) if answer.get("type") == "welcome" else None
+        async with trio.open_nursery() as both:
+            both.start_soon(reconnect)
+            times.clear()
+            await trio.sleep(SECONDS)
+            decided += times
+    return waits, sum(made)
 
 
 def measure(folder: Path, name: str, source: str) -> Noticed:
@@ -213,9 +186,6 @@ def main() -> None:
             calm_garbage_collector()
             os.sched_setaffinity(0, {CORES[0]})
             print(json.dumps(attrs.asdict(trio.run(noticed, Path(given), attack_of(name), source))))
-            return
-        case ["reconnect", address, ca]:
-            print(json.dumps(reconnect(address, ca)))
             return
     if not shutil.which("cc"):
         sys.exit("the benchmark of strangers needs a C compiler (cc) for its load generators")

@@ -2,7 +2,8 @@
  * Usage: siege HOST PORT SOURCE CONNECTIONS SECONDS MANNER [PAYLOAD]
  *   SOURCE       the address to come from; an offset of 127.0.0.0/8, as HOST has to be
  *   CONNECTIONS  at once; one that ends is made again
- *   MANNER       flood    connect, and reset the connection at once
+ *   MANNER       rest     only keep this core busy
+ *                flood    connect, and reset the connection at once
  *                silent   connect and say nothing
  *                slow     say the payload byte by byte, a byte each 5 ms
  *                say      say the payload, again and again until the server ends the connection
@@ -167,6 +168,8 @@ int main(int argc, char **argv)
     events = epoll_create1(0);
     for (int each = 0; each < count; each++)
         visitors[each].socket = -1;
+    while (is("rest") && now() < end)
+        ;
     while (now() < end) {
         struct epoll_event ready[256];
         int found = is("flood") ? 0 : epoll_wait(events, ready, 256, 1);

@@ -59,6 +59,9 @@ def attacks(name: str, token: str) -> list[Attack]:
     ]
 
 
+REST = Attack("rest", (("rest", 1, b""),))  # only keeps its core busy
+
+
 def compiled(folder: Path, name: str = "siege") -> Path:
     """Needs a C compiler."""
     program, source = folder / name, Path(__file__).with_name(f"{name}.c")

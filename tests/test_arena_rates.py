@@ -94,16 +94,18 @@ def test_a_room_never_holds_more_than_it_may_and_loses_nobody(steps: list[tuple[
 
 def test_a_flood_is_noticed_and_so_is_its_end() -> None:
     floods = Floods(most=10)
+    assert floods.changed(0.9, {}) is None
     for _ in range(11):
         floods.add(ELSEWHERE)
     floods.add(HERE)
     assert floods.changed(1.0, {}) == frozenset([ELSEWHERE.address])
+    assert floods.changed(1.3, {}) is None  # not yet
+    assert floods.changed(1.5, {}) is None  # in this time there was one
     for _ in range(2):  # of which one in sixteen is seen
         floods.add(ELSEWHERE)
-    assert floods.changed(1.4, {}) is None  # not yet
-    assert floods.changed(1.6, {}) is None  # it goes on
-    assert floods.look_again_at == pytest.approx(2.1)
-    assert floods.changed(2.2, {}) == frozenset()
+    assert floods.changed(2.1, {}) is None  # it goes on
+    assert floods.look_again_at == pytest.approx(2.6)
+    assert floods.changed(2.7, {}) == frozenset()
 
 
 def test_a_flood_of_many_addresses_is_one_of_their_network() -> None:

@@ -142,7 +142,7 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
     """A tournament. Run the same command again to go on where it stopped.
 
     The journal is a regular file, and nobody else writes to it meanwhile. If it is changed all the same, everything
-    finished is saved in a new file beside it, such as cup.rescued.jsonl, and the exit status is 1.
+    that is still there is saved in a new file beside it, such as cup.rescued.jsonl, and the exit status is 1.
 
     Either a tournament file, or bots: names of those that come along, command lines, or name=command. Options given
     here take precedence over those of the file. README.md shows a file.

@@ -39,7 +39,7 @@ _LINGERING: Final = 64  # at once; others are closed as they are
 _TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 # Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
 _TURNS, _TURNS_AT_ONCE = 50.0, 50.0
-_LONGEST_TURN: Final = 5.0  # seconds that one of them waits for its turn; there are 250 of them then
+_LONGEST_TURN: Final = 1.0  # seconds that one of them waits for its turn; there are 50 of them then
 _HANDSHAKE_SECONDS: Final = 5.0
 _HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
 _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
@@ -100,7 +100,7 @@ class Door:
     def _is_worth_a_task(self, stranger: Stranger) -> bool:
         now = trio.current_time()
         name = self._owner(bytes(stranger.heard.partition(b"\n")[0]))
-        if name is None:
+        if name is None or not self._registry.is_established(name):
             return self._tasks.take(stranger.place, now)
         return self._turns.of(name).ready_at(now) <= now + _LONGEST_TURN
 
@@ -149,6 +149,7 @@ class Door:
                 if not self._gallery.has_room_for(place):
                     raise Refused(Refusal.FULL, "there is no room for more watchers")
                 with self._inside_of(place, None):
+                    self._check_open()
                     await self._gallery.attend(link, hello.watch, place)
         except Refused as refused:
             await self._refuse(link, refused, place)
@@ -195,11 +196,13 @@ class Door:
         known = self._registry.owner(hello)
         if known is not None:
             await self._turn_of(known)
-            self._trust(place)
+            if self._registry.is_established(known):
+                self._trust(place)
         name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
         try:
             with self._inside_of(place, name):
                 connection = await self._welcome(name, hello, link, place.address)
+                self._check_open()
                 with self._lobby.present(connection):
                     try:
                         await connection.stay()
@@ -210,11 +213,10 @@ class Door:
                 self._registry.left(name)
 
     async def _turn_of(self, name: str) -> None:
-        wait = self._turns.of(name).reserve(trio.current_time())
-        if wait > _LONGEST_TURN:
+        bucket, now = self._turns.of(name), trio.current_time()
+        if bucket.ready_at(now) > now + _LONGEST_TURN:
             raise _GivenUp
-        if wait:
-            await trio.sleep(wait)
+        await trio.sleep(bucket.reserve(now))
 
     def _trust(self, place: Place) -> None:
         for key in (place.address, place.network):
@@ -243,6 +245,12 @@ class Door:
         if self._inside[address] >= self._limits.per_address:
             words = f"there are {self._limits.per_address} connections from {address} already"
             raise Refused(Refusal.FULL, words, again=True)
+
+    def _check_open(self) -> None:
+        """Nobody comes in any more once the door is closed: those who are inside were sent away then, and no one else
+        would be. Raises _GivenUp."""
+        if self._accepting.cancel_called:
+            raise _GivenUp
 
     def _is_here(self, name: str) -> bool:
         return self._lobby.is_here(name) or bool(self._welcoming[name])

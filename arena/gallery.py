@@ -111,9 +111,9 @@ class Gallery:
             return True
         if not self.watchers:
             return False
-        greediest, count = self._room.greediest()
-        if self._room.count(place) + 1 >= count:
+        if not self._room.has_more_than(place):
             return False
+        greediest, _ = self._room.greediest()
         self._leave(greediest)
         greediest.finish(Bye("others want to watch, too", again=True), show_rest=False)
         return True

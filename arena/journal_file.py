@@ -6,6 +6,7 @@ something is different it appends nothing: whatever was finished goes to a file 
 """
 
 import fcntl
+import glob
 import os
 import stat
 from pathlib import Path
@@ -87,6 +88,19 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
+    def check_not_rescued(self) -> None:
+        """Raises JournalError if the file is empty because what was in it was rescued: it would be lost sight of."""
+        rescued = sorted(self.path.parent.glob(f"{glob.escape(self._stem)}.rescued*.jsonl"))
+        if not self._size and rescued:
+            raise JournalError(
+                f"{rescued[-1]} holds what was rescued of {self.path}. To go on with it:  mv -i {rescued[-1]} "
+                f"{self.path}   To begin anew, put it somewhere else."
+            )
+
+    @property
+    def _stem(self) -> str:
+        return self.path.name.removesuffix(".jsonl")
+
     def _remember(self) -> None:
         self._size = os.fstat(self._file).st_size
         self._tail = os.pread(self._file, _TAIL, max(0, self._size - _TAIL))
@@ -167,9 +181,9 @@ class Journal:
 
     def _new_file_beside(self) -> tuple[Path, int]:
         """Never one that is there already: it may hold an earlier rescue."""
-        stem, number = self.path.name.removesuffix(".jsonl"), 1
+        number = 1
         while True:
-            path = self.path.with_name(f"{stem}.rescued{'' if number == 1 else f'-{number}'}.jsonl")
+            path = self.path.with_name(f"{self._stem}.rescued{'' if number == 1 else f'-{number}'}.jsonl")
             try:
                 return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
             except FileExistsError:

@@ -37,9 +37,7 @@ _FIRST_PAUSE: Final = 0.002  # seconds before the first look; each pause is twic
 _SHORTEST_PAUSE: Final = 0.02  # seconds between two looks, when a limit is near
 _USUAL_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 0.25
-_COUNTS_FOR_A_LOOK: Final = (
-    5  # where only processes are limited, the quick way to count them is enough most of the time
-)
+_COUNTS_FOR_A_LOOK: Final = 5  # where only processes are limited, counting them quickly is enough most of the time
 _TIMES_THE_LOOK: Final = 20  # a pause is that much longer than the look before it: sharing makes it slow to measure
 _FASTEST_GROWTH: Final = 4 * 2**30  # bytes in a second; decides when a bot could reach its limit
 # Processes and threads that all bots together may have more than there were when a bot started: many for bots, and few
@@ -174,7 +172,7 @@ class Keeper:
                 poll.unregister(ended)
             self._any_left()
             before = time.monotonic()
-            wanted = _LONGEST_PAUSE if self._over else self._look()
+            wanted = _LONGEST_PAUSE if self._over else self._look_if_possible()
             spared = _TIMES_THE_LOOK * (time.monotonic() - before)
             pause = min(2 * pause, max(wanted, spared), _LONGEST_PAUSE)
         end_all_below(self._any_left)
@@ -198,6 +196,13 @@ class Keeper:
                     tell(self._control, ended=os.waitstatus_to_exitcode(ended[1]))
             return True
         return False
+
+    def _look_if_possible(self) -> float:
+        """A machine that is out of something, descriptors for example, may have it again at the next look."""
+        try:
+            return self._look()
+        except OSError:
+            return _USUAL_PAUSE
 
     def _look(self) -> float:
         """At what all processes use. Returns the seconds until the next look."""

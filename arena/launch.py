@@ -75,12 +75,13 @@ class Kept:
     exit_status: int | None = None  # negative for a signal
     overrun: Overrun | None = None
     refused: int | None = None
+    failure: str | None = None  # of the keeper: our own bug, or a machine that is out of something
     ended: trio.Event = attrs.field(factory=trio.Event)  # the bot's first process
     gone: trio.Event = attrs.field(factory=trio.Event)  # all of them, and the keeper
     _unread: bytes = b""
 
     def look(self) -> None:
-        """Takes in what the keeper has told meanwhile. Raises KeeperFailed."""
+        """Takes in what the keeper has told meanwhile."""
         while not self.gone.is_set():
             try:
                 data = self._control.recv(_CHUNK)
@@ -115,7 +116,7 @@ class Kept:
             case {"gone": True}:
                 pass  # the end of the stream follows
             case {"bug": str(bug)}:
-                raise KeeperFailed(bug)
+                self.failure = bug
             case _:
                 raise AssertionError(f"a keeper does not tell {news!r}")
 
@@ -149,6 +150,8 @@ class Kept:
                 raise OSError(self.refused, os.strerror(self.refused))
             if self.refused is not None:
                 raise Refused(self.refused)
+            if self.failure is not None:
+                raise KeeperFailed(self.failure)
             if self.gone.is_set():
                 raise OSError(errno.ECHILD, "the keeper of a bot was killed before it started the bot")
 
@@ -249,7 +252,7 @@ async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
     request = _request(spec)
     try:
         kept = running_launcher().fork(streams)
-    except BrokenPipeError:  # somebody killed the launcher; another one does it
+    except (BrokenPipeError, ConnectionResetError):  # somebody killed the launcher; another one does it
         _launcher.set(None)
         kept = running_launcher().fork(streams)
     try:

@@ -20,6 +20,7 @@ from arena.process_tree import children_of
 
 _SECONDS_FOR_STRANGERS: Final = 0.1  # at once, because others may be waiting for a keeper
 _PAUSE: Final = 0.1  # seconds, while some are left
+_DESCRIPTORS: Final = 4  # for a keeper: its socket, and the bot's stdin, stdout and stderr
 
 
 def main() -> None:
@@ -44,9 +45,13 @@ def main() -> None:
                 poll.unregister(descriptor)
                 os.close(descriptor)
                 continue
-            message, descriptors, _, _ = socket.recv_fds(arena, 16, 4)
+            message, descriptors, _, _ = socket.recv_fds(arena, 16, _DESCRIPTORS)
             if not message:
                 return
+            if len(descriptors) != _DESCRIPTORS:  # the system had no room for all of them
+                for each in descriptors:
+                    os.close(each)
+                continue
             if pid := _fork_keeper(descriptors, [arena.fileno(), *keepers]):
                 keepers[watched := os.pidfd_open(pid)] = pid
                 poll.register(watched, select.POLLIN)

@@ -181,7 +181,8 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
 
 
 def begin(journal: Journal, config: Config) -> Config:
-    """Writes the opening line of another tournament. Returns the config with its key."""
+    """Writes the opening line of another tournament. Returns the config with its key. Raises JournalError."""
+    journal.check_not_rescued()
     config = with_new_key(config, journal.path)
     assert config.key is not None
     recorded = config.recorded() | config.key.recorded()

@@ -63,9 +63,9 @@ class Stranger:
     reads: int = 0
 
 
-def _room(most: int, limits: DoorLimits) -> Room[Stranger]:
+def _room(most: int, limits: DoorLimits, *, at_random: bool = False) -> Room[Stranger]:
     """Half of it is enough for one address, or as many as that may have inside: they may all come at once."""
-    return Room(max(most, limits.per_address), max(most // 2, limits.per_address))
+    return Room(max(most, limits.per_address), max(most // 2, limits.per_address), at_random=at_random)
 
 
 class Porch:
@@ -91,7 +91,8 @@ class Porch:
         self._trusted = trusted
         self._note = note
         self._epoll = select.epoll()
-        self._watched = _room(_WATCHED, limits)
+        # Whoever pushes out the oldest of its own address again and again could keep out all that start slowly there.
+        self._watched = _room(_WATCHED, limits, at_random=True)
         self._by_number: dict[int, Stranger] = {}  # of those, by descriptor
         self._first = _room(_FIRST, limits)
         self._later: Room[Stranger] = Room(_LATE, _LATE // 2)

@@ -32,7 +32,7 @@ def adopt_orphans() -> None:
 def hurry() -> None:
     """A bot with thousands of processes leaves little time for others. Whoever may (root) does not wait for it; what we
     start does not inherit this."""
-    with contextlib.suppress(PermissionError):
+    with contextlib.suppress(OSError):  # not allowed, or not known to this system
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 

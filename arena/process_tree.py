@@ -104,7 +104,10 @@ def _share(pid: int) -> int:
     """Of what it shares with others only its part. A program that hides its memory map is charged for all of it."""
     try:
         return _kilobytes(_read(f"/proc/{pid}/smaps_rollup"), b"Pss:", b"SwapPss:")
-    except PermissionError:
+    except (
+        PermissionError,
+        FileNotFoundError,
+    ):  # hidden, of a kernel without such files, or ended: then this fails too
         return _resident(pid)
 
 

@@ -3,6 +3,7 @@
 import functools
 import ipaddress
 import math
+import random
 from collections import OrderedDict
 from collections.abc import Container
 from typing import Final, Generic, TypeVar
@@ -94,10 +95,10 @@ class Shares:
 class Room(Generic[T]):
     """Bounded places. Whoever comes when all are taken gets that of the one who has waited longest among the greediest:
     of the network with the most, and there of the address with the most. So those from one address can only push out
-    each other."""
+    each other; `at_random`, because of two who come from there, and wait equally long, each shall have a chance."""
 
-    def __init__(self, most: int, per_address: int):
-        self._most, self._per_address = most, per_address
+    def __init__(self, most: int, per_address: int, *, at_random: bool = False):
+        self._most, self._per_address, self._at_random = most, per_address, at_random
         self._places: dict[T, Place] = {}  # the oldest first
         self._networks: OrderedDict[str, OrderedDict[str, dict[T, None]]] = OrderedDict()
         self._sizes: dict[str, int] = {}  # of networks
@@ -124,11 +125,19 @@ class Room(Generic[T]):
         mine = max(self._networks[network].values(), key=len)
         return next(iter(mine)), len(mine)
 
+    def has_more_than(self, place: Place) -> bool:
+        """Whether the greediest would still have no less than this place if it gave up one for it."""
+        network = max(self._sizes, key=self._sizes.__getitem__)
+        if network != place.network:
+            return self._sizes[network] > self._sizes.get(place.network, 0) + 1
+        return max(map(len, self._networks[network].values())) > self.count(place) + 1
+
     def enter(self, item: T, place: Place) -> T | None:
         """Returns who has to leave for it, if somebody has."""
         pushed: T | None = None
         if self.count(place) >= self._per_address:
-            pushed = next(iter(self._networks[place.network][place.address]))
+            mine = self._networks[place.network][place.address]
+            pushed = random.choice(list(mine)) if self._at_random else next(iter(mine))
         elif len(self._places) >= self._most:
             pushed, _ = self.greediest()
         if pushed is not None:

@@ -143,6 +143,10 @@ class Registry:
         """Whether a place is kept for the bot: the file names it, or the tournament that has begun."""
         return name in self._owners.names or name in self._roster
 
+    def is_established(self, name: str) -> bool:
+        """Whether the bot has a place, or has played: anybody can make up a name and prove it to be his own."""
+        return self.has_place(name) or name in self._lasting
+
     def places_kept(self, is_here: Callable[[str], bool]) -> int:
         """For how many bots that are not here."""
         return sum(not is_here(name) for name in (self._owners.names | self._roster) - self._at_home)

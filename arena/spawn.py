@@ -17,7 +17,7 @@ import trio
 
 from arena.bots import BotSpec
 from arena.keeper import KILL, TERMINATE
-from arena.launch import Kept, Overrun, Refused, launch
+from arena.launch import KeeperFailed, Kept, Overrun, Refused, launch
 from arena.process_tree import below, memory_of
 from arena.streams import PipeStream
 
@@ -50,15 +50,21 @@ class BotProcess:
 
     @property
     def exit_status(self) -> int | None:
-        """Of its first process; negative for a signal, None while it runs."""
-        self.kept.look()
+        """Of its first process; negative for a signal, None while it runs. Raises KeeperFailed, which is nothing that a
+        bot is charged for."""
+        self._look()
         return self.kept.exit_status
 
     @property
     def overrun(self) -> Overrun | None:
-        """The limit for which it was ended, if it was."""
-        self.kept.look()
+        """The limit for which it was ended, if it was. Raises KeeperFailed."""
+        self._look()
         return self.kept.overrun
+
+    def _look(self) -> None:
+        self.kept.look()
+        if self.kept.failure is not None:
+            raise KeeperFailed(self.kept.failure)
 
     @property
     def ended_words(self) -> str | None:

@@ -154,6 +154,10 @@ def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
     assert f"mv -i {rescued} {journal}" in said
     assert 4 <= len(rounds_in(rescued)) < 100
     assert verify_journals([rescued]).problems == []
+    if change is delete:
+        again = subprocess.run(words, capture_output=True, text=True)  # nothing begins anew while that lies there
+        assert again.returncode == 1
+        assert f"{rescued} holds what was rescued of {journal}. To go on with it:  mv -i" in again.stderr
     rescued.replace(journal)
     subprocess.run(words, check=True, capture_output=True)
     assert len(rounds_in(journal)) == len(set(rounds_in(journal))) == 100

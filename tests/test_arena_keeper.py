@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -19,7 +20,8 @@ from arena import launch
 from arena.bots import MOST_PROCESSES, BotSpec
 from arena.config import from_command_line
 from arena.drive import drive
-from arena.journal import JournalLine, RoundLine, read
+from arena.journal import JournalLine, RoundLine, VoidLine, read
+from arena.launch import Kept
 from arena.link import Link
 from arena.process_tree import below, children_by_parent, children_of, memory_of
 from arena.progress import Quiet
@@ -27,6 +29,7 @@ from arena.spawn import BotProcess, SpawnError, spawn
 from arena.starters import STARTERS
 from engine.scoring import Ending
 from tests.processes import bad_command, is_running
+from tests.test_arena_runner import configured, played, steady
 
 MIB = 2**20
 DAEMON = """
@@ -336,3 +339,25 @@ def test_the_limits_are_options_of_the_checker(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "the bot was ended: it used " in done.stdout
     assert "the limit is 200.0 MiB (option memory)" in done.stdout
+
+
+def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = Kept._hear
+    told = 0
+
+    def hear(kept: Kept, news: dict[str, Any]) -> None:
+        nonlocal told
+        heard(kept, news)
+        if "started" in news and not told:
+            told += 1
+            heard(kept, {"bug": "our own bug"})
+
+    monkeypatch.setattr(Kept, "_hear", hear)
+    journal = tmp_path / "cup.jsonl"
+    lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
+    assert [line.fault for line in lines] == [None, None]
+    (void,) = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
+    assert "our own bug" in void.reason
+    assert void.excused is None

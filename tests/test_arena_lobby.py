@@ -247,6 +247,34 @@ def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
         serve(config, server, lambda _total, _done: contextlib.nullcontext(Quiet()), Quiet())
 
 
+async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tmp_path: Path) -> None:
+    """With TLS the hello is waited for behind the door, so it may come when everybody else has been sent away."""
+    authority = trustme.CA()
+    pem = tmp_path / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+
+    async def secure(address: str) -> Visitor:
+        visitor = await connected(address)
+        visitor.stream = trio.SSLStream(visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
+        return visitor
+
+    async with serving(tmp_path, TWO, cert=str(pem), key=str(pem)) as served, trio.open_nursery() as bots:
+        watcher = await secure(served.address)
+        await watcher.hear()  # the greeting: it is behind the door now
+        for name in ("anna", "ben"):
+            visitor = await secure(served.address)
+            await visitor.greet(name, token_of(name))
+            bots.start_soon(play, visitor)
+        await served.heard.wait("finished", "1.1-2.2")
+        while served.server._lobby.names():
+            await trio.sleep(0.01)
+        await watcher.say(BotHello(PROTOCOL, "late", watch=""))
+        with trio.fail_after(5):
+            await served.over.wait()
+
+
 async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -> None:
     """One speaks plainly, one says nothing, one stops in the middle of the handshake, one resets there."""
     authority = trustme.CA()

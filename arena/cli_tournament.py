@@ -36,11 +36,19 @@ def options_of(options: Sequence[Option]) -> Callable[[F], F]:
     def add(command: F) -> F:
         for option in reversed(options):
             parameter = option.name.replace("-", "_")
-            kind = {"is_flag": True, "flag_value": "true"} if option.flag else {"metavar": option.metavar}
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.flag:
+                kind = {"is_flag": True, "flag_value": "true"}
+            elif option.several:
+                kind |= {"multiple": True, "callback": _joined}
             command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
         return command
 
     return add
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    return " ".join(values) if values else None
 
 
 def given(options: Mapping[str, str | None]) -> dict[str, str]:

@@ -32,6 +32,7 @@ class Option:
     help: str
     metavar: str = "TEXT"
     flag: bool = False  # on the command line it stands alone and means true
+    several: bool = False  # on the command line it may be given more than once
     secret: bool = False  # its value is not shown in messages
 
 
@@ -253,6 +254,7 @@ BOT: Final = (
         "Added to a bot's environment; NAME alone passes on our own. Only names are recorded.",
         "'NAME=VALUE …'",
         secret=True,
+        several=True,
     ),
     Option(
         "inherit-env",

@@ -197,3 +197,13 @@ def test_the_token_is_for_the_server_and_not_for_the_bot(tmp_path: Path) -> None
     assert hello["token"] == SECRET
     assert json.loads(hello["author"]).keys() - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "DEPTH"}
     assert b"The server says bye: enough" in told
+
+
+def test_env_may_be_given_more_than_once(tmp_path: Path) -> None:
+    bot = "x=python3 -c 'import os, sys; sys.exit(str(sorted(os.environ)))'"
+    words = [sys.executable, "-m", "arena", "play", bot, "random", "--rounds", "1"]
+    words += ["--env", "DEPLOY_KEY", "--env", "DEPTH=3 SPEED=2"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    for name in ("DEPLOY_KEY", "DEPTH", "SPEED"):
+        assert f"'{name}'" in done.stdout
+    assert SECRET not in done.stdout + done.stderr

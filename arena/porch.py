@@ -5,10 +5,10 @@ after by one task that works in slices. A slice accepts what the kernel has, gre
 who speak, and then lets the bots play. Slices are bounded in number and size, and so is what strangers cost us.
 
 Networks and their addresses are greeted in turn, so that a flood waits behind itself. Addresses within their rate come
-first; of the others the newest peer, because a flood never waits for its answer. When all places are taken the
-greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door, which decides what it
-is worth. With TLS a peer has to speak first, and is then handed to the door for its handshake, at a lower rate, because
-a handshake costs a millisecond.
+first; of the others the oldest, and now and then the newest, because those who are only a flood never wait. When all
+places are taken the greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door,
+which decides what it is worth. With TLS a peer has to speak first, and is then handed to the door for its handshake, at
+a lower rate, because a handshake costs a millisecond.
 """
 
 import errno
@@ -37,13 +37,17 @@ _LARGEST: Final = (
 )
 _CHUNK: Final = 16 * 1024  # read at once from one of them
 _READS_OF_ONE: Final = 64  # a hello that comes in more pieces than that is not one
-_WATCHED: Final = 512  # who are greeted and silent
+# Who are greeted and silent. They cost a socket each, and time only when they are sent away and come again; so there is
+# room for many, and a crowd at the address of a bot does not push it out.
+_WATCHED: Final = 3000
+_HEARD: Final = 16 * 2**20  # bytes that all of them together have said
 _FIRST: Final = 512  # who wait for their turn
 _LATE: Final = 1024  # who wait for their turn though their address was over its rate; half of them from one
+_NEWEST_EACH: Final = 4  # turns of those; at other turns it is the oldest of them
 # Of one address, a second and at once; a network has four times as much. More are greeted only if there is time.
 _KNOCKS, _KNOCKS_AT_ONCE = 50.0, 250.0
 # The same for handshakes of TLS, and how many there are in all.
-_HANDSHAKES, _HANDSHAKES_AT_ONCE, _HANDSHAKES_IN_ALL = 20.0, 60.0, 100.0
+_HANDSHAKES, _HANDSHAKES_AT_ONCE, _HANDSHAKES_IN_ALL = 20.0, 60.0, 150.0
 _NETWORK: Final = 4.0
 _SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 _SHORTAGE_SECONDS: Final = 0.1
@@ -106,6 +110,8 @@ class Porch:
         self._can_filter = True
         self._short_until = 0.0
         self._worked_at = 0.0
+        self._late_turns = 0
+        self._heard = 0  # bytes
 
     async def run(self) -> None:
         """Until it is cancelled; then everybody on the porch is gone."""
@@ -196,7 +202,7 @@ class Porch:
         for _ in range(_ACCEPTS):
             if greeted == most or not (self._first or self._later) or self._turns.ready_at(now) > now:
                 return
-            stranger = self._first.next() if self._first else self._later.next(newest=True)
+            stranger = self._first.next() if self._first else self._next_of_later()
             if is_hung_up(stranger.connection):  # it only knocked: that is nobody's turn
                 stranger.connection.close()
                 continue
@@ -212,6 +218,10 @@ class Porch:
                 continue
             self._watch(stranger, now)
 
+    def _next_of_later(self) -> Stranger:
+        self._late_turns += 1
+        return self._later.next(newest=self._late_turns % _NEWEST_EACH == 0)
+
     def _watch(self, stranger: Stranger, now: float) -> None:
         stranger.since = now
         if (pushed := self._watched.enter(stranger, stranger.place)) is not None:
@@ -223,6 +233,7 @@ class Porch:
     def _unwatch(self, stranger: Stranger) -> None:
         if stranger in self._watched:
             self._watched.leave(stranger)
+        self._heard -= len(stranger.heard)
         del self._by_number[stranger.connection.fileno()]
         self._epoll.unregister(stranger.connection)
 
@@ -250,11 +261,12 @@ class Porch:
             data = b""
         stranger.heard += data
         stranger.reads += 1
+        self._heard += len(data)
         if not data:
             self._unwatch(stranger)
             stranger.connection.close()
         elif b"\n" in data or len(stranger.heard) > self._limits.line:
             self._unwatch(stranger)
             self._hand_over(stranger)
-        elif stranger.reads == _READS_OF_ONE:
+        elif stranger.reads == _READS_OF_ONE or self._heard > _HEARD:
             self._dismiss(stranger)

@@ -48,10 +48,11 @@ async def test_the_greediest_address_loses_its_oldest_when_the_porch_is_full(
     async with serving(tmp_path, TWO, hello="1000", per_address="3") as served:
         patient = await connected(served.address)
         await patient.hear()
-        crowd = [await connected(served.address, ELSEWHERE) for _ in range(20)]
-        for visitor in crowd[-3:]:
-            await visitor.hear()
-        assert await crowd[0].hear_until_closed() == ["ServerHello"]
+        for source in (ELSEWHERE, "127.0.0.67", "127.0.0.68"):
+            crowd = [await connected(served.address, source) for _ in range(20)]
+            for visitor in crowd[-2:]:
+                await visitor.hear()
+            assert await crowd[0].hear_until_closed() == ["ServerHello"]
         await patient.say(BotHello(PROTOCOL, "anna", token=token_of("anna")))
         await patient.hear_until(Welcome)
 
@@ -85,6 +86,24 @@ async def test_a_hello_in_too_many_pieces_is_none(tmp_path: Path, autojump_clock
                 await trio.sleep(0.01)
         await visitor.hear_until_closed()
         assert autojump_clock.current_time() < 100
+
+
+async def test_what_all_strangers_together_have_said_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.porch._HEARD", 3000)
+    async with serving(tmp_path, TWO, hello="1000") as served:
+        for _ in range(5):
+            patient, talker = await connected(served.address, ELSEWHERE), await connected(served.address, ELSEWHERE)
+            await patient.hear()
+            await patient.stream.send_all(b"x" * 2000)
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            await talker.hear()
+            await talker.stream.send_all(b"x" * 2000)
+            await talker.hear_until_closed()
+            await patient.stream.aclose()  # what it said is forgotten
+            await trio.testing.wait_all_tasks_blocked(0.02)
+        await is_welcome(served.address, "anna")
 
 
 async def test_a_bot_that_comes_again_and_again_waits_for_its_turn(
@@ -167,12 +186,18 @@ async def test_handshakes_that_are_never_ended_keep_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     monkeypatch.setattr("arena.door._HANDSHAKES", 8)
+    monkeypatch.setattr("arena.door._HANDSHAKE_SECONDS", 1000.0)
     with certified(tmp_path) as (tls, trusting):
         options = tls | {"connections": "10", "hello": "1000"}
         async with serving(tmp_path, TWO, **options) as served:
-            for _ in range(20):
-                await (await connected(served.address, source)).stream.send_all(client_hello())
+            crowd = [await connected(served.address, source) for _ in range(20)]
+            for visitor in crowd:
+                await visitor.stream.send_all(client_hello())
             await come_securely(served.address, "anna", trusting)
+            for visitor in crowd[:10]:  # they had to make room
+                with contextlib.suppress(trio.BrokenResourceError):
+                    while await visitor.stream.receive_some(65536):
+                        pass
 
 
 async def test_a_handshake_has_a_time_limit_of_its_own(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from arena.drive import Ran, drive
 from arena.journal import JournalError, JournalLine, ResumeLine, RevealLine, RoundLine, TournamentLine, read
 from arena.ledger import planned_matches
 from arena.legacy_deals import recoloured
+from arena.match import Match, PlayedRound
 from arena.progress import Quiet
 from arena.runner import Tournament
 from arena.standings import fold
@@ -47,31 +49,26 @@ def run(config: Config) -> Ran:
     return drive(config, lambda _total, _done: nullcontext(Quiet()))
 
 
-class StopAfter(Quiet):
-    """Stops the tournament once so many rounds are saved."""
-
-    def __init__(self, rounds: int):
-        self.rounds = rounds
-        self.tournament: Tournament | None = None
-
-    def finished(self, line: RoundLine) -> None:  # noqa: ARG002
-        self.rounds -= 1
-        if self.rounds == 0 and self.tournament is not None:
-            self.tournament.stop()
-
-
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    listener = StopAfter(rounds)
-    made = Tournament.__init__
+    """Stops the tournament, of two bots, when so many rounds are played and the next one begins."""
+    made, play, tournaments = Tournament.__init__, Match.play_round, []
 
     def init(tournament: Tournament, *args: Any, **kwargs: Any) -> None:
         made(tournament, *args, **kwargs)
-        listener.tournament = tournament
+        tournaments.append(tournament)
+
+    async def play_round(match: Match, *args: Any) -> PlayedRound:
+        nonlocal rounds
+        if not rounds:
+            tournaments[0].stop()
+            await trio.sleep_forever()
+        rounds -= 1
+        return await play(match, *args)
 
     with monkeypatch.context() as patched:
         patched.setattr(Tournament, "__init__", init)
-        ran = drive(config, lambda _total, _done: nullcontext(listener))
-    assert ran.stopped
+        patched.setattr(Match, "play_round", play_round)
+        assert run(config).stopped
 
 
 def lines_in(journal: Path, kind: type[Any]) -> list[Any]:

@@ -113,7 +113,7 @@ class Gallery:
             return False
         if not self._room.has_more_than(place):
             return False
-        greediest, _ = self._room.greediest()
+        greediest = self._room.greediest()
         self._leave(greediest)
         greediest.finish(Bye("others want to watch, too", again=True), show_rest=False)
         return True

@@ -119,11 +119,11 @@ class Room(Generic[T]):
         addresses = self._networks.get(place.network)
         return len(addresses.get(place.address, ())) if addresses else 0
 
-    def greediest(self) -> tuple[T, int]:
-        """The oldest of whoever has the most, and how many that are."""
+    def greediest(self) -> T:
+        """The oldest of whoever has the most."""
         network = max(self._sizes, key=self._sizes.__getitem__)
         mine = max(self._networks[network].values(), key=len)
-        return next(iter(mine)), len(mine)
+        return next(iter(mine))
 
     def has_more_than(self, place: Place) -> bool:
         """Whether the greediest would still have no less than this place if it gave up one for it."""
@@ -139,7 +139,7 @@ class Room(Generic[T]):
             mine = self._networks[place.network][place.address]
             pushed = random.choice(list(mine)) if self._at_random else next(iter(mine))
         elif len(self._places) >= self._most:
-            pushed, _ = self.greediest()
+            pushed = self.greediest()
         if pushed is not None:
             self.leave(pushed)
         self._places[item] = place

@@ -23,11 +23,11 @@ check: $(READY)  ## lint, format and types
 	@$(BIN)/mypy
 
 bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=1 for the long versions
-	@$(BIN)/python -m tests.bench
-	@$(BIN)/python -m tests.bench_arena
-	@$(BIN)/python -m tests.bench_server
-	@$(BIN)/python -m tests.bench_report
-	@$(BIN)/python -m tests.bench_strangers
+	@$(BIN)/python -m tests.bench.engine
+	@$(BIN)/python -m tests.bench.arena
+	@$(BIN)/python -m tests.bench.server
+	@$(BIN)/python -m tests.bench.report
+	@$(BIN)/python -m tests.bench.strangers
 
 attack: $(READY)  ## stalls, storms, strangers, kills and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack
@@ -37,17 +37,17 @@ format: $(READY)  ## mend lint and format
 	@$(BIN)/ruff format .
 
 playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
-	@$(BIN)/python -m tests.playthrough
-	@$(BIN)/python -m tests.golden_replays
+	@$(BIN)/python -m tests.golden.playthrough
+	@$(BIN)/python -m tests.golden.replay
 
 confusables: $(READY)  ## regenerate the characters that look alike; FILE is confusables.txt of Unicode
-	@$(BIN)/python -m tests.confusables $(FILE)
+	@$(BIN)/python -m tests.tools.confusables $(FILE)
 
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
-	@$(BIN)/python -m tests.strength
+	@$(BIN)/python -m tests.bench.strength
 
 spec: $(READY)  ## write the generated parts of SPEC.md anew
-	@$(BIN)/python -m tests.spec
+	@$(BIN)/python -m tests.docs.spec
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

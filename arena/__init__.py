@@ -1,1 +1,2 @@
-"""Joins rules and wire: the only place with I/O."""
+"""The arena joins the rules (engine) and the wire (protocol). Its rooms, and which of them may import which, are
+listed in tests/test_architecture.py."""

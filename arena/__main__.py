@@ -1,3 +1,3 @@
-from arena.cli import entry
+from arena.cli.main import entry
 
 entry()

@@ -6,6 +6,7 @@ tell them apart.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NewType
 
 from engine.errors import NotationError
@@ -71,3 +72,8 @@ def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
         raise NotationError(
             f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker"
         ) from None
+
+
+@lru_cache(maxsize=1 << 14)  # sides and hands come again and again; some 3 MB when full
+def card_texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
+    return tuple([CARD_TEXTS[card] for card in cards])

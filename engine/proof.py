@@ -11,7 +11,7 @@ clan cards that lie face up nowhere:
 This is exact although the kinds overlap. Every candidate is a real completion, at least as strong as it is
 counted here; and the strongest completion of each kind is among the candidates of that kind, or a stronger
 one is found in its place. So some candidate beats the strength exactly when some completion does.
-`tests/test_engine_proof.py` compares it with the enumeration.
+`tests/engine/test_proof.py` compares it with the enumeration.
 """
 
 from collections.abc import Sequence

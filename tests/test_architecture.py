@@ -1,4 +1,4 @@
-"""The arrows between the packages, read off the import statements."""
+"""The arrows between the packages and between the rooms of the arena, read off the import statements."""
 
 import ast
 import subprocess
@@ -7,16 +7,26 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-STDLIB = sys.stdlib_module_names
+from tests.helpers.paths import ROOT
 
-# package -> what it may import besides the standard library and itself
+# The ladder: a room imports only from rows below its own; rooms of one row do not see each other.
+LADDER = (
+    {"cli"},
+    {"server", "client"},
+    {"tournament", "devtools"},
+    {"match", "pages"},
+    {"bots", "stats", "replay"},
+    {"journal"},
+    {"plan"},
+    {"support"},
+)
+# What each package may import besides the standard library and itself. Engine and protocol know nothing of each other.
 ALLOWED = {
     "engine": {"attrs"},
     "protocol": {"msgspec"},
     "arena": {"engine", "protocol", "attrs", "msgspec", "trio", "click", "tabulate", "numpy", "rich"},
 }
-# what the engine must not touch even though it is in the standard library: clocks, files, the global generator
+# What the engine must not touch even though it is in the standard library: clocks, files, the global generator.
 NOT_IN_ENGINE = {
     "time",
     "datetime",
@@ -33,13 +43,14 @@ NOT_IN_ENGINE = {
 
 
 def imports(path: Path) -> set[str]:
+    """Every module that the file names, wherever the statement stands: at the top, in a function, in TYPE_CHECKING."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
 
 
@@ -49,11 +60,54 @@ def modules(package: str) -> list[Path]:
     return paths
 
 
+def rows_of(ladder: tuple[set[str], ...]) -> dict[str, int]:
+    return {room: row for row, rooms in enumerate(reversed(ladder)) for room in rooms}
+
+
+def against_the_ladder(room: str, imported: set[str]) -> set[str]:
+    """The rooms among the imports that this room may not see."""
+    rows = rows_of(LADDER)
+    rooms = {name.split(".")[1] for name in imported if name.startswith("arena.")} - {room}
+    return {each for each in rooms if rows[each] >= rows[room]}
+
+
 @pytest.mark.parametrize("package", ALLOWED)
 def test_packages_import_only_what_they_may(package: str) -> None:
     for path in modules(package):
-        tops = {name.partition(".")[0] for name in imports(path)} - STDLIB
+        tops = {name.partition(".")[0] for name in imports(path)} - sys.stdlib_module_names
         assert tops <= ALLOWED[package] | {package}, path
+
+
+def test_every_room_is_on_the_ladder_and_says_what_lives_there() -> None:
+    rooms = {path.parent.name: path for path in (ROOT / "arena").glob("*/__init__.py")}
+    assert set(rooms) == set(rows_of(LADDER))
+    for room, path in rooms.items():
+        assert ast.get_docstring(ast.parse(path.read_text())), room
+    assert {path.name for path in (ROOT / "arena").glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+@pytest.mark.parametrize("room", rows_of(LADDER))
+def test_rooms_import_only_from_below(room: str) -> None:
+    for path in modules(f"arena/{room}"):
+        assert not against_the_ladder(room, imports(path)), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from arena.stats import tables",
+        "from arena import stats",
+        "import arena.stats.tables",
+        "def late() -> None:\n    from arena.stats.tables import table",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from arena.stats.tables import table",
+    ],
+)
+def test_no_way_of_importing_escapes_the_ladder(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(text)
+    assert against_the_ladder("journal", imports(path)) == {"stats"}
+    assert against_the_ladder("bots", imports(path)) == {"stats"}  # they share a row
+    assert against_the_ladder("cli", imports(path)) == set()
 
 
 def test_the_engine_has_no_clock_no_files_and_no_global_randomness() -> None:
@@ -65,12 +119,6 @@ def test_the_engine_has_no_clock_no_files_and_no_global_randomness() -> None:
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
         ]
         assert not {"open", "print", "input"} & set(calls), path
-
-
-def test_nothing_imports_the_command_line() -> None:
-    for package in ALLOWED:
-        for path in modules(package):
-            assert "arena.cli" not in imports(path) or path.name == "__main__.py", path
 
 
 def test_importing_the_engine_brings_nothing_heavy() -> None:

@@ -1,0 +1,207 @@
+"""A bot at a table, whether it is a process of ours or connected from outside: what a match needs of it."""
+
+import abc
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Final
+
+import trio
+
+from arena.bots.launch import Overrun
+from arena.bots.link import Link, LinkClosed
+from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
+from arena.plan.bot_spec import AnySpec, BotSpec
+from arena.support.version import SERVER
+from engine.scoring import Ending
+from protocol.errors import RemoteProtocolError
+from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
+from protocol.session import State
+
+_LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
+
+
+class StartFailure(Exception):
+    """The bot did not come to the table, and why. `time_was_up` is the moment, in trio's time, if it was too slow."""
+
+    def __init__(self, reason: str, time_was_up: float | None = None):
+        super().__init__(reason)
+        self.time_was_up = time_was_up
+
+
+class LeftBetweenRounds(Exception):
+    """The bot was there, and left without being told to. It loses the round that it left before."""
+
+    def __init__(self, ending: Ending, reason: str):
+        super().__init__(reason)
+        self.ending = ending
+
+
+class Gone(Exception):
+    """The bot left in the middle of a round and will not be back."""
+
+    def __init__(self, ending: Ending, reason: str):
+        super().__init__(reason)
+        self.ending = ending
+
+
+class Player(abc.ABC):
+    def __init__(self, spec: AnySpec) -> None:
+        self.spec = spec
+        self.link: Link | None = None  # None while the bot is away
+        self.wants_legal = True
+        self._match: MatchStart | None = None  # that it was told of last
+        self._round: RoundStart | None = None
+
+    def sits(self, match: MatchStart) -> bool:
+        """Whether it is at the table and knows of the match already."""
+        return self.link is not None and self._match is match
+
+    async def sit_down(self, match: MatchStart) -> None:
+        """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
+        StartFailure or LeftBetweenRounds."""
+        await self._arrive()
+        if self._match is not match:
+            self._match = match
+            await self.tell(match)
+
+    async def begin_round(self, start: RoundStart) -> None:
+        self._round = start
+        await self.tell(start)
+
+    async def tell(self, message: Message) -> bool:
+        """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
+        assert self.link is not None
+        with trio.move_on_after(_LISTENS), contextlib.suppress(LinkClosed):
+            await self.link.say(message)
+            return True
+        return False
+
+    @abc.abstractmethod
+    async def _arrive(self) -> None: ...
+
+    @abc.abstractmethod
+    async def come_back(self, closed: str) -> None:
+        """Its link is closed. Returns once the bot is back where it was, or raises Gone."""
+
+    @abc.abstractmethod
+    async def leave(self) -> None:
+        """Sends the bot away; it starts anew for its next round."""
+
+    @property
+    def exit_status(self) -> int | None:
+        return None
+
+    @property
+    def overrun(self) -> Overrun | None:
+        """The limit for which the arena ended it, if it did."""
+        return None
+
+    @property
+    def stderr_tail(self) -> str | None:
+        return None
+
+
+class LocalPlayer(Player):
+    """A process: started when it is needed, kept while it behaves, gone with the nursery it was given."""
+
+    spec: BotSpec
+
+    def __init__(self, spec: BotSpec, nursery: trio.Nursery, keep_stderr: Callable[[bytes], None]):
+        super().__init__(spec)
+        self._nursery = nursery
+        self._keep_stderr = keep_stderr
+        self.process: BotProcess | None = None
+        self._leave = trio.Event()
+        self._gone = trio.Event()
+
+    def sits(self, match: MatchStart) -> bool:
+        return super().sits(match) and self.exit_status is None
+
+    async def _arrive(self) -> None:
+        if self.process is not None and (status := self.process.exit_status) is not None:
+            overrun = self.process.overrun
+            await self.leave()
+            if overrun:
+                raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
+            ended = f"it ended by itself after the round before ({exit_words(status)})"
+            raise LeftBetweenRounds(Ending.CRASHED, ended)
+        if self.process is None:
+            await self._start()
+
+    async def come_back(self, closed: str) -> None:
+        process = self.process
+        assert process is not None
+        with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
+            await process.last_words()  # a closed pipe is seen a moment before the exit
+        reason = process.ended_words or f"{closed}, but it still runs"
+        raise Gone(process.overrun.ending if process.overrun else Ending.CRASHED, reason)
+
+    async def leave(self) -> None:
+        """Ends the process, and waits until it is gone."""
+        if self.process is None:
+            return
+        if self.link and self.link.session.state is not State.CLOSED:
+            await self.tell(Bye("that is all"))
+        self._leave.set()
+        await self._gone.wait()
+        self.process = self.link = self._match = None
+
+    @property
+    def exit_status(self) -> int | None:
+        return self.process.exit_status if self.process else None
+
+    @property
+    def overrun(self) -> Overrun | None:
+        return self.process.overrun if self.process else None
+
+    @property
+    def stderr_tail(self) -> str | None:
+        return self.process.stderr_tail if self.process else None
+
+    async def _start(self) -> None:
+        self._leave, self._gone = trio.Event(), trio.Event()
+        allowed = self.spec.limits.start_ms
+        deadline = trio.current_time() + (math.inf if allowed is None else allowed / 1000)
+        try:
+            with trio.fail_at(deadline):
+                self.process = await self._nursery.start(self._live)
+                self.link = Link(self.process.stream)
+                await self._greet(self.link)
+        except SpawnError as error:
+            raise StartFailure(str(error)) from None
+        except trio.TooSlowError:
+            silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
+            raise await self._failed(f"{silence}; allowed were {allowed} ms", deadline) from None
+        except RemoteProtocolError as error:
+            await self.tell(Error(error.code, str(error), fatal=True))
+            raise await self._failed(f"{error} ({error.code})") from None
+        except LinkClosed as error:
+            raise await self._failed(f"{error} before it said hello") from None
+
+    async def _live(self, task_status: trio.TaskStatus[BotProcess]) -> None:
+        """The process's owner: one task, so that bots come and go in any order."""
+        try:
+            async with spawn(self.spec, self._keep_stderr) as process:
+                task_status.started(process)
+                await self._leave.wait()
+        finally:
+            self._gone.set()
+
+    async def _greet(self, link: Link) -> None:
+        hello = await link.greet(SERVER)
+        self.wants_legal = hello.legal
+        await link.welcome(Welcome(self.spec.name))
+
+    async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
+        if self.process:
+            if self.process.overrun:
+                reason = f"{self.process.overrun.words}, before it said hello"
+            self._leave.set()
+            await self._gone.wait()
+            status = self.process.exit_status
+            wrote = self.process.stderr_tail.strip()
+            self.process = self.link = self._match = None
+            reason += f"; exit status {status}" if status is not None and status >= 0 else ""
+            reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
+        return StartFailure(reason, time_was_up)

@@ -1,0 +1,172 @@
+"""Commands for authors of bots: parse, call, print."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from arena.cli.tournament import configured, given, options_of
+from arena.plan.options import STARTED
+
+if TYPE_CHECKING:
+    from arena.devtools.check import Finding
+    from arena.devtools.probe import Limits
+    from arena.plan.bot_spec import BotSpec
+
+_positive = click.IntRange(min=1)
+_report = click.File("w", encoding="utf-8", lazy=False)  # a wrong place is told before the check, not after it
+
+
+@click.command()
+def schema() -> None:
+    """The JSON Schema of every message between arena and bot.
+
+    \b
+    Example:
+      arena schema > schotten-arena.schema.json
+    """
+    import json
+
+    from protocol.messages import schema as message_schema
+
+    click.echo(json.dumps(message_schema(), indent=2))
+
+
+@click.command()
+@click.argument("bot", required=False)
+@click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
+@click.option(
+    "--start-ms", type=_positive, default=10_000, show_default=True, help="The time a bot has to start and say hello."
+)
+@click.option("--move-ms", type=_positive, default=1_000, show_default=True, help="The time a bot has for an answer.")
+@click.option("--rounds", type=_positive, default=200, show_default=True, help="Rounds over which memory is watched.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option(
+    "--junit", type=click.File("w", encoding="utf-8", lazy=False), help="Write the findings as JUnit XML as well."
+)
+@options_of(STARTED)
+def check(
+    bot: str | None,
+    listen: str | None,
+    start_ms: int,
+    move_ms: int,
+    rounds: int,
+    as_json: bool,
+    junit: TextIO | None,
+    **options: str | None,
+) -> None:
+    """Is a bot fit to play? Plays it through scripted situations and whole rounds, and says what is wrong.
+
+    BOT is a command line, name=command, or the name of a bot that comes along. The exit status is 0 if the bot passes
+    and 1 if it does not.
+
+    \b
+    Examples:
+      arena check "./mybot --fast"
+      arena check "python3 mybot.py" --memory 512M --json
+      arena check --listen 127.0.0.1:4000 --junit report.xml
+    """
+    from arena.devtools import check_report
+    from arena.devtools.probe import Limits
+
+    if (bot is None) is (listen is None):
+        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
+    if listen is not None and given(options):
+        raise click.UsageError(f"--{next(iter(given(options)))} is for a bot that is started here, not with --listen.")
+    name = bot or f"the bot at {listen}"
+    tell = (lambda _: None) if as_json else _tell_finding
+    spec = None if bot is None else configured(lambda: _spec_of(bot, given(options)))
+    findings = _examine(spec, listen, Limits(start_ms, move_ms), rounds, tell)
+    click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
+    if junit:
+        junit.write(check_report.as_junit(name, findings))
+    sys.exit(0 if check_report.passed(findings) else 1)
+
+
+def _spec_of(bot: str, options: dict[str, str]) -> "BotSpec":
+    from arena.plan.bot_spec import BotError, parse_bot
+    from arena.plan.config import ConfigError, bot_with_options
+
+    try:
+        return bot_with_options(parse_bot(bot), options)
+    except BotError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _tell_finding(finding: "Finding") -> None:
+    """Checks that were not made after a failure are counted in the last line, not listed."""
+    from arena.devtools import check_report
+
+    if not finding.message.startswith("not made"):
+        click.echo(check_report.finding_text(finding))
+
+
+def _examine(
+    spec: "BotSpec | None", listen: str | None, limits: "Limits", rounds: int, tell: Callable[["Finding"], None]
+) -> "list[Finding]":
+    import trio
+
+    from arena.devtools.check import Examination
+    from arena.devtools.probe import CommandDoor, ListeningDoor
+    from arena.support.address import AddressError, address_of, open_listener
+    from arena.support.signals import INTERRUPTED, calling_on_signals
+
+    async def examine() -> "list[Finding]":
+        if spec is not None:
+            return await Examination(CommandDoor(spec), limits, rounds, tell).run()
+        assert listen is not None
+        async with await open_listener(listen) as listener:
+            say = partial(click.echo, err=True)
+            say(f"Waiting for a bot at {address_of(listener)} ...")
+            return await Examination(ListeningDoor(listener, limits.start_ms / 1000, say), limits, rounds, tell).run()
+
+    async def until_stopped() -> "list[Finding] | None":
+        found = None
+        with trio.CancelScope() as scope:
+            async with calling_on_signals(scope.cancel):
+                found = await examine()
+        return found
+
+    try:
+        found = trio.run(until_stopped)
+    except ExceptionGroup as group:
+        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], AddressError):
+            raise click.UsageError(str(group.exceptions[0])) from None
+        raise
+    if found is None:
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
+    return found
+
+
+@click.command("new-bot")
+@click.argument("language")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def new_bot(language: str, folder: Path) -> None:
+    """A starter, ready to run: the smallest bot in LANGUAGE, copied into DIR.
+
+    LANGUAGE is python, javascript, c, c++, java, rust, go or bash.
+
+    \b
+    Examples:
+      arena new-bot python mybot
+      arena new-bot c++ mybot
+    """
+    from arena.devtools.starters import StarterError, create
+
+    try:
+        click.echo(create(language, folder))
+    except StarterError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.command()
+def bots() -> None:
+    """The bots that come along: use their names wherever a bot is asked for."""
+    from arena.plan.bot_spec import OWN_BOTS
+
+    for name, bot in OWN_BOTS.items():
+        click.echo(f"{name:10} {bot.summary}")

@@ -1,0 +1,57 @@
+"""Rounds on the terminal: the loop between what a screen shows and the keys that are pressed."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+
+from arena.cli.terminal import Terminal
+from arena.journal.index import ListedRound
+from arena.journal.lines import JournalError
+from arena.replay.load import load_replay
+from arena.replay.positions import Replay
+from arena.replay.screens import BoardScreen, ListScreen
+from engine.cards import Seat
+
+Paint = Callable[[str], str]  # adds colours to a line
+
+
+def browse_round(replay: Replay, view: Seat | None, paint: Paint) -> None:
+    with Terminal(paint) as terminal:
+        _look_at(terminal, BoardScreen.of(replay, view))
+
+
+def browse_list(journal: Path, rounds: Sequence[ListedRound], problems: Sequence[str], paint: Paint) -> None:
+    """The list, and each round that is chosen from it."""
+    screen = ListScreen(tuple(rounds), message=f"{len(problems)} problems: {problems[0]}" if problems else "")
+    with Terminal(paint) as terminal:
+        while True:
+            width, height = terminal.size()
+            screen = screen.fitted(height)
+            terminal.show(screen.lines(width, height))
+            match screen.press(terminal.key()):
+                case ListScreen() as screen:
+                    pass
+                case ListedRound() as opened:
+                    message = _open(terminal, journal, opened)
+                    screen = attrs.evolve(screen, cursor=rounds.index(opened), typed="", message=message)
+                case None:
+                    return
+
+
+def _open(terminal: Terminal, journal: Path, opened: ListedRound) -> str:
+    """Returns why it cannot be shown, if it cannot."""
+    try:
+        replay = load_replay(journal, opened.address)
+    except JournalError as error:
+        return str(error)
+    _look_at(terminal, BoardScreen.of(replay))
+    return ""
+
+
+def _look_at(terminal: Terminal, screen: BoardScreen) -> None:
+    """One round, until somebody leaves it."""
+    shown: BoardScreen | None = screen
+    while shown is not None:
+        terminal.show(shown.lines(*terminal.size()))
+        shown = shown.press(terminal.key())

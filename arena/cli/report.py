@@ -1,0 +1,61 @@
+"""The command that writes reports: parse, call, print."""
+
+from pathlib import Path
+
+import click
+
+from arena.cli.table import journal_errors, journals_argument
+
+
+def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
+    """None is all."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise click.BadParameter(f"{text!r}, but expected a number such as 2000, or all")
+    return int(text)
+
+
+@click.command()
+@journals_argument
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+    help="Where to; without it the folder JOURNAL.report beside the first journal.",
+)  # fmt: skip
+@click.option(
+    "--rounds", "most", default="2000", show_default=True, metavar="N|all", callback=_how_many,
+    help="How many rounds can be looked at in the report: a sample, if there are more.",
+)  # fmt: skip
+def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) -> None:
+    """A report of one or more journals, as pages for a browser.
+
+    Standings with Elo, the cross table, Elo over the course, endings and faults, thinking times, surprises, and the
+    rounds with their replays. It needs neither a server nor a network: open DIR/index.html, or put the folder on
+    any web server. A report that is there already is written anew; a folder with anything else in it is left alone.
+
+    What bots note while they play is shown. Their commands, folders and environments are not.
+
+    \b
+    Examples:
+      arena report cup.jsonl
+      arena report cup.jsonl -o public/cup
+      arena report *.jsonl -o all --rounds all
+    """
+    from arena.pages.report_data import gather
+    from arena.pages.report_files import ReportError, write_report
+
+    target = folder or journals[0].with_suffix(".report")
+    with journal_errors():
+        found = gather(journals)
+    total = found.standings.rounds
+    if not total:
+        problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"
+        raise click.ClickException(f"{problem}; there is nothing to report")
+    try:
+        embedded = write_report(found, target, most)
+    except ReportError as error:
+        raise click.ClickException(str(error)) from None
+    for problem in found.problems:
+        click.echo(problem, err=True)
+    shown = "all" if embedded == total else f"{embedded:,} of them"
+    click.echo(f"{total:,} rounds, {shown} with their replay. Open {target / 'index.html'} in a browser.")

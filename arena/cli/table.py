@@ -1,0 +1,146 @@
+"""Commands that read journals: parse, call, print."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.stats.columns import Column
+    from arena.stats.tables import TableFormat
+
+journals_argument = click.argument(
+    "journals",
+    nargs=-1,
+    required=True,
+    metavar="JOURNAL…",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+
+
+@contextmanager
+def journal_errors() -> Iterator[None]:
+    """A file that cannot be read as a journal gets one line."""
+    from arena.journal.file import JournalError
+
+    try:
+        yield
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def print_standings(
+    journals: list[Path],
+    form: "TableFormat | None" = None,
+    columns: "Sequence[Column] | None" = None,
+    cross: bool = False,
+    average: float = 0.0,
+    anchor: tuple[str, float] | None = None,
+    leave_out_faults: bool = False,
+) -> None:
+    """The table on stdout; what is damaged in the journals on stderr."""
+    from arena.stats.standings import fold
+    from arena.stats.tables import TableFormat, render
+
+    with journal_errors():
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults)
+    for problem in problems:
+        click.echo(problem, err=True)
+    try:
+        ratings = standings.rate(average, anchor)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(render(standings, ratings, form or TableFormat.TABLE, columns, cross), nl=False)
+    if problems and not standings.rounds:
+        sys.exit(1)  # there is nothing in the table because nothing could be read
+
+
+@click.command()
+@journals_argument
+@click.option(
+    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
+)
+@click.option("--cross", is_flag=True, help="Cross tables of points and of wins, too.")
+@click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see above.")
+@click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
+@click.option("--average", default=0.0, show_default=True, help="The average rating, without an anchor.")
+@click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
+def table(
+    journals: tuple[Path, ...],
+    form: str,
+    cross: bool,
+    columns: str | None,
+    anchor: str | None,
+    average: float,
+    no_faults: bool,
+) -> None:
+    """Standings with Elo, from one or more journals.
+
+    Elo is the maximum-likelihood rating over all rounds, a draw counting half. +/- is the 95 % interval with pairs of
+    rounds, in which each bot begins once, as the unit. LOS is the likelihood that a bot is better than the next one in
+    the table.
+
+    \b
+    Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
+    Points against, Average points, Faults, a column for each kind of fault, Voids, Mean ms, P99 ms
+
+    In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
+    numbers stay numbers.
+
+    \b
+    Examples:
+      arena table cup.jsonl
+      arena table cup.jsonl --cross --format markdown
+      arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
+    """
+    from arena.stats.columns import columns_named
+    from arena.stats.tables import TableFormat
+
+    try:
+        chosen = columns_named(columns) if columns else None
+    except ValueError as error:
+        raise click.UsageError(f"--columns: {error}") from None
+    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+
+
+def _anchor(text: str | None) -> tuple[str, float] | None:
+    if text is None:
+        return None
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise click.UsageError(f"--anchor {text!r}, but expected a name and a rating, such as greedy=1500") from None
+
+
+@click.command()
+@journals_argument
+def verify(journals: tuple[Path, ...]) -> None:
+    """Every round again through the referee, every deal from the secret that the journal reveals at its end, every
+    point recounted. The exit status is 1 if anything is wrong. Types of line that this version does not know are
+    skipped and counted.
+
+    \b
+    Example:
+      arena verify cup.jsonl
+    """
+    from arena.journal.verify import verify_journals
+
+    with journal_errors():
+        report = verify_journals(list(journals))
+    for problem in (*report.torn, *report.problems):
+        click.echo(problem)
+    for remark in report.remarks:
+        click.echo(remark)
+    verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
+    cups = "1 tournament" if report.tournaments == 1 else f"{report.tournaments} tournaments"
+    resumed = f", resumed {report.resumes} times" if report.resumes else ""
+    click.echo(f"{report.rounds} rounds of {cups}, {report.voids} void{resumed}: {verdict}")
+    for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
+        click.echo(f"  {name}: {points} points")
+    sys.exit(1 if report.problems else 0)

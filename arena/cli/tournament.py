@@ -1,0 +1,267 @@
+"""Commands that play: parse, call, print.
+
+Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130 stopped by Ctrl-C.
+"""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import click
+
+from arena.cli.table import print_standings
+from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.options import BOT, OWN, TOURNAMENT, Option
+from arena.support.signals import INTERRUPTED
+from arena.support.text import printable, printable_lines
+
+if TYPE_CHECKING:
+    from arena.tournament.drive import MakeListener, Ran
+    from arena.tournament.runner import Listener
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_BOT_KEYS = ", ".join(option.name for option in (*OWN, *BOT) if option.name != "token")
+_BOT_HELP = f"A bot with keys of its own: {_BOT_KEYS}."
+
+
+def options_of(options: Sequence[Option]) -> Callable[[F], F]:
+    """So that the command line can say all that a file can."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            parameter = option.name.replace("-", "_")
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.flag:
+                kind = {"is_flag": True, "flag_value": "true"}
+            elif option.several:
+                kind |= {"multiple": True, "callback": _joined}
+            command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
+        return command
+
+    return add
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    return " ".join(values) if values else None
+
+
+def given(options: Mapping[str, str | None]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in options.items() if value is not None}
+
+
+def configured(make: Callable[[], T]) -> T:
+    try:
+        return make()
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _drive(config: Config, make_listener: "MakeListener") -> None:
+    from arena.journal.lines import JournalError
+    from arena.tournament.drive import drive
+
+    try:
+        ran = drive(config, make_listener)
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
+    report(ran, config)
+
+
+def report(ran: "Ran", config: Config) -> None:
+    """If it did not come to its end, says what is saved and how to go on, and leaves."""
+    for warning in ran.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    if ran.rescue is not None:
+        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path)}", err=True)
+        sys.exit(1)
+    if ran.failure or ran.stopped:
+        where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
+        why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
+        click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
+        sys.exit(1 if ran.failure else INTERRUPTED)
+
+
+def _how_to_restore(config: Config, rescued: Path | None) -> str:
+    if rescued is None:
+        return f"To go on, mend or restore {config.journal} first."
+    journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
+    again = f"  arena verify {copy}\n  mv -i {copy} {journal}\n  arena {shlex.join(sys.argv[1:])}"
+    return f"To go on with what was rescued:\n{again}"
+
+
+def _how_to_go_on(config: Config) -> str:
+    if not config.kept:
+        return "With --journal FILE a match is saved and can be gone on with."
+    return f"To go on:  arena {shlex.join(sys.argv[1:])}"
+
+
+@click.command()
+@click.argument("bots", nargs=2, metavar="BOT BOT")
+@options_of([option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+def play(bots: tuple[str, str], **options: str | None) -> None:
+    """A match between two bots: a line for each round, then the score.
+
+    The score is wins - losses - draws, in brackets the share of the score, and the number of rounds. The difference in
+    Elo has a 95 % interval; LOS is the likelihood that the first bot is the better one.
+
+    A BOT is the name of one that comes along (see `arena bots`), a command line, or name=command.
+
+    \b
+    Examples:
+      arena play greedy random --rounds 10 --seed 7
+      arena play "./mybot --fast" "old=./mybot-1.0" --rules tactics --tc 10+0.1
+      arena play ./mybot counting --journal match.jsonl
+    """
+    from arena.cli.progress import PlainLines
+    from arena.stats.match_score import match_text
+    from arena.stats.standings import fold
+
+    config = configured(lambda: from_command_line(bots, (), given(options)))
+    with _journal_or_temporary(config) as config:
+        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
+        assert config.journal is not None
+        standings, _ = fold([config.journal])
+        click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
+
+
+@contextmanager
+def _journal_or_temporary(config: Config) -> Iterator[Config]:
+    """A match that nobody asked to keep is written all the same, to a place that goes away."""
+    if config.journal:
+        yield config
+        return
+    with TemporaryDirectory(prefix="arena-") as folder:
+        yield attrs.evolve(config, journal=Path(folder) / "match.jsonl", kept=False)
+
+
+@click.command()
+@click.argument("bots", nargs=-1, metavar="cup.toml | BOT BOT…")
+@click.option("--bot", "specs", multiple=True, metavar="'KEY=VALUE …'", help=_BOT_HELP)
+@click.option("--events", is_flag=True, help="Tell how it goes as JSON, an event a line, on stdout; no table.")
+@click.option("--quiet", is_flag=True, help="Say nothing before the table.")
+@options_of((*TOURNAMENT, *BOT))
+def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, **options: str | None) -> None:
+    """A tournament. Run the same command again to go on where it stopped.
+
+    The journal is a regular file, and nobody else writes to it meanwhile. If it is changed all the same, everything
+    that is still there is saved in a new file beside it, such as cup.rescued.jsonl, and the exit status is 1.
+
+    Either a tournament file, or bots: names of those that come along, command lines, or name=command. Options given
+    here take precedence over those of the file. README.md shows a file.
+
+    \b
+    Examples:
+      arena run cup.toml
+      arena run cup.toml --concurrency 4
+      arena run greedy counting random --rules tactics --rounds 20 --journal cup.jsonl
+      arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
+    """
+    config = configured(lambda: _run_config(bots, specs, given(options)))
+    _drive(config, listener_maker(events, quiet))
+    if not events:
+        assert config.journal is not None
+        print_standings([config.journal])
+        click.echo(f"\nEverything is in {config.journal}.")
+
+
+def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str, str]) -> Config:
+    if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
+        return from_file(Path(bots[0]), options)
+    return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
+
+
+def listener_maker(events: bool, quiet: bool) -> "MakeListener":
+    from arena.cli.progress import JsonEvents, LiveLine, PlainLines, Quiet
+
+    def make(total: int, done: int) -> "AbstractContextManager[Listener]":
+        if done and not events and not quiet:
+            left = "nothing is left to play" if done == total else "going on"
+            click.echo(f"{done} of {total} rounds are in the journal already: {left}.", err=True)
+        if events:
+            return nullcontext(JsonEvents(click.echo, total, done))
+        if quiet:
+            return nullcontext(Quiet())
+        if sys.stderr.isatty():
+            return LiveLine(total, done)
+        return nullcontext(PlainLines(lambda text: click.echo(text, err=True), total, done))
+
+    return make
+
+
+def lobby_news(events: bool, quiet: bool) -> "Listener":
+    """For what happens while no tournament runs."""
+    from arena.cli.progress import JsonEvents, PlainLines, Quiet
+
+    if events:
+        return JsonEvents(click.echo)
+    return Quiet() if quiet else PlainLines(lambda text: click.echo(text, err=True))
+
+
+@click.command()
+@click.argument("bundle", type=click.Path(exists=True, path_type=Path))
+def again(bundle: Path) -> None:
+    """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
+
+    A bundle has only the names of the variables that `env` gave to a bot: set them for this command.
+
+    \b
+    Example:
+      arena again cup.faults/1.1-2.3-mybot
+    """
+    from arena.tournament.rerun import play_again
+
+    try:
+        told = play_again(bundle / "bundle.json" if bundle.is_dir() else bundle)
+    except (ValueError, FileNotFoundError) as error:
+        raise click.ClickException(f"{bundle}: {printable(str(error))}") from None
+    if told is None:
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
+    click.echo(printable_lines(told))
+
+
+@click.command()
+@click.option("--rounds", default=20, show_default=True, help="Rounds of each match; even.")
+def demo(rounds: int) -> None:
+    """A small round-robin of the bots that come along, in base and in tactics, with its Elo table.
+
+    The journals are written to the folder `demo`, anew each time.
+
+    \b
+    Example:
+      arena demo
+    """
+    folder = Path("demo")
+    folder.mkdir(exist_ok=True)
+    for rules in ("base", "tactics"):
+        _demo_tournament(rules, rounds, folder / f"{rules}.jsonl")
+    click.echo(_NEXT)
+
+
+def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
+    from arena.plan.bot_spec import OWN_BOTS
+
+    journal.unlink(missing_ok=True)
+    options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
+    config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
+    click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
+    _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()))
+    print_standings([journal], cross=True)
+    click.echo()
+
+
+_NEXT = """\
+Next:
+  arena play greedy counting --rules tactics     a match, a line for each round
+  arena table demo/base.jsonl --format markdown  the table in another format
+  arena verify demo/base.jsonl                   every round again through the referee
+  arena replay demo/base.jsonl                   the rounds, step by step
+  arena report demo/base.jsonl -o demo/report    all of it as pages for a browser
+  arena new-bot python mybot                     a bot of your own; SPEC.md tells the rest
+(arena is .venv/bin/arena.)"""

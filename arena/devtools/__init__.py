@@ -1,0 +1,2 @@
+"""Tools for authors of bots: is a bot fit to play (check), where does it decide differently than before (regress),
+and a first bot to start from (starters). Each returns findings; cli prints them."""

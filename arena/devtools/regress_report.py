@@ -1,0 +1,134 @@
+"""Where a bot decides otherwise than is recorded, as text and as JSON. Pure."""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import attrs
+from tabulate import tabulate
+
+from arena.devtools.regress import Decision
+from arena.support.text import cropped, printable
+
+_MOST_ROWS: Final = 100
+_MOVE_WIDTH: Final = 40
+
+
+@attrs.define
+class Findings:
+    """What came of asking a bot; `again` are its answers when it was asked a second time."""
+
+    journal: str
+    bot: str
+    recorded_bot: str
+    decisions: list[Decision] = attrs.field(factory=list)
+    again: list[Decision] | None = None
+
+    @property
+    def rounds(self) -> int:
+        return len({each.round for each in self.decisions})
+
+    @property
+    def different(self) -> list[Decision]:
+        return [each for each in self.decisions if each.differs]
+
+    @property
+    def faults(self) -> list[Decision]:
+        return [each for each in self.decisions if each.fault is not None]
+
+    def second_answers(self) -> dict[tuple[str, int], Decision]:
+        return {(each.round, each.position): each for each in self.again or ()}
+
+    @property
+    def unsteady(self) -> int | None:
+        """In how many decisions the bot differs from itself; None if it was asked only once."""
+        if self.again is None:
+            return None
+        second = self.second_answers()
+        both = ((each, second.get((each.round, each.position))) for each in self.decisions)
+        return sum(other is not None and _answer(each) != _answer(other) for each, other in both)
+
+
+def _answer(decision: Decision) -> str:
+    """The move; of a fault only its kind, because its details may have times in them."""
+    if decision.fault is not None:
+        return decision.fault.partition(":")[0]
+    return decision.move or ""
+
+
+def text(findings: Findings) -> str:
+    return "\n".join(_lines(findings)) + "\n"
+
+
+def _lines(findings: Findings) -> Iterator[str]:
+    different, faults = findings.different, findings.faults
+    if different:
+        yield _table(findings, different[:_MOST_ROWS])
+        if len(different) > _MOST_ROWS:
+            yield f"… and {len(different) - _MOST_ROWS} more; --json has all of them"
+        yield ""
+    for fault in faults[:_MOST_ROWS]:
+        yield f"{printable(fault.round)}, position {fault.position}: {printable(fault.fault or '')}"
+    if faults:
+        yield ""
+    yield _total(findings)
+    if findings.unsteady is not None:
+        yield (
+            f"Asked twice, {findings.bot} differs from itself in {findings.unsteady} of {len(findings.decisions)}"
+            + ("." if not findings.unsteady else ": it draws lots, or is moved by the time it has.")
+        )
+    elif different:
+        yield "A bot that draws lots differs without being changed; --twice tells how often it differs from itself."
+    if different:
+        first = different[0]
+        command = ["arena", "replay", findings.journal, first.round, "--at", str(first.position)]
+        yield f"Look at the first:  {printable(shlex.join(command))}"
+
+
+def _total(findings: Findings) -> str:
+    count, faults = len(findings.different), len(findings.faults)
+    rounds = "1 round" if findings.rounds == 1 else f"{findings.rounds} rounds"
+    of = f"{len(findings.decisions)} decisions of {printable(findings.recorded_bot)} in {rounds}"
+    if not count:
+        return f"{findings.bot} decides as recorded: none of {of} differs."
+    return f"{count} of {of} differ" + (f", {faults} by a fault." if faults else ".")
+
+
+def _table(findings: Findings, shown: Sequence[Decision]) -> str:
+    second = findings.second_answers()
+    headers = ["Round", "Position", "Phase", "Recorded", "Now"] + (["Again"] if findings.again is not None else [])
+    rows = []
+    for each in shown:
+        row = [each.round, str(each.position), each.phase, each.recorded, _answer(each)]
+        if findings.again is not None:
+            other = second.get((each.round, each.position))
+            row.append("not asked" if other is None else _answer(other))
+        rows.append([cropped(printable(cell), _MOVE_WIDTH) for cell in row])
+    aligned = ["left", "right", "left", "left", "left", "left"][: len(headers)]
+    return tabulate(rows, headers, tablefmt="simple", colalign=aligned, disable_numparse=True)
+
+
+def json_text(findings: Findings) -> str:
+    second = findings.second_answers()
+    differences = []
+    for each in findings.different:
+        plain: dict[str, Any] = attrs.asdict(each)
+        if findings.again is not None:
+            other = second.get((each.round, each.position))
+            plain["again"] = None if other is None else attrs.asdict(other)["move"]
+        differences.append(plain)
+    return json.dumps(
+        {
+            "journal": findings.journal,
+            "bot": findings.bot,
+            "as": findings.recorded_bot,
+            "rounds": findings.rounds,
+            "decisions": len(findings.decisions),
+            "different": len(differences),
+            "faults": len(findings.faults),
+            "unsteady": findings.unsteady,
+            "differences": differences,
+        },
+        indent=1,
+    )

@@ -1,0 +1,143 @@
+"""What one bot met in a journal, match by match, so that another can be led through the same. The file is read twice:
+once to see who met whom, then a match at a time."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+import msgspec
+from msgspec import Struct
+
+from arena.journal.index import RoundName
+from arena.journal.lines import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
+from arena.journal.reader import JournalReader
+from arena.support.text import printable
+from engine.cards import SEATS, Seat
+from engine.errors import EngineError
+from engine.record import verify
+from protocol.messages import RevealedDeal
+
+
+class _Meeting(RoundName, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that says who met whom."""
+
+    match: str
+    bots: tuple[str, str]
+
+
+class _Plan(Struct, frozen=True):
+    """What of the configuration in a journal a bot is told about."""
+
+    rounds: int | None = None
+
+
+@attrs.define
+class _IndexedMatch:
+    plan: _Plan
+    id: str
+    bots: tuple[str, str]
+    entries: list[Entry] = attrs.field(factory=list)  # of its rounds
+
+
+@attrs.frozen
+class RecordedRound:
+    address: str  # what names it on the command line
+    line: RoundLine
+    points: tuple[int, int]  # of the match before it
+    deal: RevealedDeal
+    revealed: tuple[RevealedDeal, ...]  # at its end
+
+
+@attrs.frozen
+class RecordedMatch:
+    id: str
+    bots: tuple[str, str]
+    rules: str
+    planned: int  # rounds
+    rounds: tuple[RecordedRound, ...]
+
+
+class Meetings:
+    """Who met whom in a journal. Raises JournalError for what is no regular file, and OSError."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.problems: list[str] = []
+        self._matches: dict[tuple[int, str, tuple[str, str]], _IndexedMatch] = {}
+        plan, reader = _Plan(), JournalReader(_Meeting)
+        for entry in reader.read(path):
+            match entry.line:
+                case _Meeting(match=id, bots=bots):
+                    known = self._matches.setdefault((reader.tournaments, id, bots), _IndexedMatch(plan, id, bots))
+                    known.entries.append(entry)
+                case TournamentLine():
+                    plan = _plan(entry.line)
+                case None:
+                    self.problems.append(f"{path}:{entry.number}: {entry.problem}")
+        self.problems += reader.remarks()
+        ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
+        self._ambiguous = {id for id, count in ids.items() if count > 1}
+
+    @property
+    def names(self) -> list[str]:
+        return sorted({name for match in self._matches.values() for name in match.bots})
+
+    def rounds_of(self, name: str) -> Iterator[str]:
+        """The addresses of this bot's rounds, in the order in which `matches` gives them."""
+        for match in self._matches.values():
+            if name in match.bots:
+                yield from map(self._address, match.entries)
+
+    def _address(self, entry: Entry) -> str:
+        return f"{entry.line.id}@{entry.number}" if entry.line.id in self._ambiguous else entry.line.id
+
+    def matches(self, name: str, wanted: Collection[str]) -> Iterator[tuple[Seat, RecordedMatch]]:
+        """Those of this bot with rounds of these addresses, and only these rounds in them; and its seat. What cannot be
+        used is added to `problems`."""
+        for match in self._matches.values():
+            if name in match.bots and any(self._address(entry) in wanted for entry in match.entries):
+                lines = dict(self._sound_rounds(match))
+                rounds = tuple(_recorded(address, lines) for address in lines if address in wanted)
+                if rounds:
+                    planned = match.plan.rounds or len(lines)
+                    recorded = RecordedMatch(match.id, match.bots, rounds[0].line.rules, planned, rounds)
+                    yield SEATS[match.bots.index(name)], recorded
+
+    def _sound_rounds(self, match: _IndexedMatch) -> Iterator[tuple[str, RoundLine]]:
+        for entry in match.entries:
+            try:
+                line = read_round(self.path, entry)
+                verify(game_record(line))
+                yield self._address(entry), line
+            except JournalError as error:
+                self.problems.append(printable(str(error)))
+            except (EngineError, ValueError) as error:
+                problem = f"round {entry.line.id}: {error}; it is left out"
+                self.problems.append(f"{self.path}:{entry.number}: {printable(problem)}")
+
+
+def _plan(opening: TournamentLine) -> _Plan:
+    try:
+        return msgspec.convert(opening.config, _Plan)
+    except msgspec.ValidationError:  # written by another program: the rounds themselves say enough
+        return _Plan()
+
+
+def _recorded(address: str, lines: Mapping[str, RoundLine]) -> RecordedRound:
+    line = lines[address]
+    earlier = [each.result.points for each in lines.values() if each.round < line.round]
+    twins = [each for each in lines.values() if each.seed == line.seed]  # a mirrored round has the seed of the other
+    is_last = all(twin.round <= line.round for twin in twins)
+    return RecordedRound(
+        address=address,
+        line=line,
+        points=(sum(a for a, _ in earlier), sum(b for _, b in earlier)),
+        deal=_revealed(line),
+        revealed=tuple(map(_revealed, twins)) if is_last else (),
+    )
+
+
+def _revealed(line: RoundLine) -> RevealedDeal:
+    """Journals of before 0.2 have no salts; then any will do, because the hash is made from it as well."""
+    return RevealedDeal(line.round, line.deck, line.tactics, line.salt or line.seed)

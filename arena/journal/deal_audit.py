@@ -1,0 +1,112 @@
+"""Whether the deals of a recorded tournament are those that were promised. Pure: verify.py reads the lines.
+
+A secret key is known only at the end of the journal. Until then every round is held against its own seed, and what the
+key has to confirm is remembered.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from arena.journal.lines import RoundLine, game_record
+from arena.plan.deals import DealKey, is_recorded
+from arena.plan.legacy_deals import legacy_deal
+from arena.plan.schedule import PlannedRound
+from engine.deal import Deal
+from engine.errors import EngineError
+from engine.ruleset import RuleSet
+
+Place = tuple[Path, int]  # a journal, and the number of a line in it
+
+
+@attrs.frozen
+class _Claim:
+    """What a round says of its deal, for the key to confirm."""
+
+    place: Place
+    planned: PlannedRound
+    voids: int
+    resumes: int
+    seed: str
+    salt: str
+
+    def problem(self, key: DealKey) -> str | None:
+        counts = self.planned.id, self.voids, self.resumes
+        if self.planned.mirrors is None and self.seed != key.seed(*counts):
+            return "its deal is not the one that follows from the tournament's seed"
+        if self.salt != key.salt(*counts):
+            return "its salt is not the one that follows from the tournament's seed"
+        return None
+
+
+class DealAudit:
+    def __init__(self, config: Mapping[str, Any], rules: RuleSet):
+        self._rules = rules
+        public = config.get("seed")
+        self._legacy_seed = None if is_recorded(config) else str(public)
+        self._key = DealKey(str(public), is_public=True) if is_recorded(config) and public is not None else None
+        self._promise = config.get("seed_hash")
+        self._mirrored = bool(config.get("mirror"))
+        self._seeds: dict[str, str] = {}  # by round, where deals come twice
+        self._voids: Counter[str] = Counter()  # by round
+        self.resumes = 0
+        self._unconfirmed: list[_Claim] = []
+
+    def add_void(self, round_id: str) -> None:
+        self._voids[round_id] += 1
+
+    def add_resume(self) -> None:
+        self.resumes += 1
+
+    @property
+    def is_revealed(self) -> bool:
+        return self._key is not None and not self._key.is_public
+
+    def check(self, place: Place, line: RoundLine, planned: PlannedRound) -> Iterator[str]:
+        """What is wrong with the deal of the round at this place."""
+        try:
+            recorded = game_record(line).deal
+        except (EngineError, ValueError):
+            return  # verify says so
+        if self._legacy_seed is not None:
+            if (line.seed, recorded) != legacy_deal(planned, self._legacy_seed, self._rules):
+                yield "its deal is not the one that follows from the tournament's seed"
+            return
+        if self._mirrored:
+            self._seeds[line.id] = line.seed
+        if recorded != Deal.from_seed(line.seed, self._rules.tactics):
+            yield "its deal is not the one that follows from its own seed"
+        if planned.mirrors and line.seed != self._seeds.get(planned.mirrors):
+            yield f"its deal is not that of round {planned.mirrors}, which it mirrors"
+        claim = _Claim(place, planned, self._voids[line.id], self.resumes, line.seed, line.salt)
+        if self._key is None:
+            self._unconfirmed.append(claim)
+        elif self.is_revealed:
+            yield "it was played after the secret of the deals was revealed"
+        elif problem := claim.problem(self._key):
+            yield problem
+
+    def reveal(self, place: Place, secret: str) -> Iterator[tuple[Place, str]]:
+        """The secret, as it stands at this place. Yields what is wrong, and where."""
+        key = DealKey(secret)
+        if key.hash != self._promise:
+            yield place, "this secret is not the one whose hash opened the tournament"
+            return
+        self._key = key
+        for claim in self._unconfirmed:
+            if problem := claim.problem(key):
+                yield claim.place, f"round {claim.planned.id}: {problem}"
+        self._unconfirmed.clear()
+
+    def unproven(self) -> tuple[Place, str] | None:
+        """The last round whose deal waits for the secret, and how many there are."""
+        if not self._unconfirmed:
+            return None
+        return self._unconfirmed[-1].place, f"{len(self._unconfirmed)} deals"
+
+    @property
+    def is_public(self) -> bool:
+        return self._key is not None and self._key.is_public

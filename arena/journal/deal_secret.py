@@ -1,0 +1,77 @@
+"""The secret that deals come from, in a file beside the journal that only its owner can read: cup.jsonl has cup.secret.
+
+Whoever has it knows every deal to come. It is needed to go on with a tournament, and is removed when the tournament is
+over and its key stands in the journal.
+"""
+
+import itertools
+import secrets
+import stat
+from pathlib import Path
+from typing import Final
+
+from arena.journal.lines import JournalError
+from arena.plan.deals import DealKey
+from arena.support.whole_files import write_private
+
+_BYTES: Final = 32
+
+
+def secret_path(journal: Path) -> Path:
+    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.secret")
+
+
+def new_key(journal: Path | None) -> DealKey:
+    """Without a journal it is kept nowhere. Raises JournalError."""
+    secret = secrets.token_hex(_BYTES)
+    if journal is not None:
+        path = secret_path(journal)
+        try:
+            _move_aside(path)
+            write_private(path, f"{secret}\n".encode())
+        except OSError as error:
+            raise JournalError(f"{path}: cannot write the secret of the deals: {error.strerror}") from None
+    return DealKey(secret)
+
+
+def _move_aside(path: Path) -> None:
+    """A secret that is there belongs to another journal, which may still come back: it becomes cup.secret.1."""
+    if path.exists():
+        numbers = itertools.count(1)
+        path.rename(next(free for number in numbers if not (free := Path(f"{path}.{number}")).exists()))
+
+
+def promised_key(journal: Path, promise: str) -> DealKey:
+    """The key whose hash opened the journal's last tournament. Raises JournalError."""
+    path = secret_path(journal)
+    key = DealKey(_read(path, journal))
+    if key.hash != promise:
+        raise JournalError(
+            f"{path} is not the secret of {journal}: its hash is not the one that the journal opened with. Put the "
+            f"right one back (an earlier one is called {path.name}.1), or begin another journal."
+        )
+    return key
+
+
+def _read(path: Path, journal: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise JournalError(f"{path}: this is no regular file, but expected the secret of the deals")
+        if mode & 0o077:  # it may have come from another machine
+            path.chmod(0o600)
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        raise JournalError(
+            f"{path} is missing: without it the deals of {journal} cannot be made. Put it back beside the journal, or "
+            "begin another journal."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise JournalError(f"{path}: cannot read the secret of the deals: {error}") from None
+    if len(text) != 2 * _BYTES or set(text) - set("0123456789abcdef"):
+        raise JournalError(f"{path}: this is no secret of deals; a secret has {2 * _BYTES} hexadecimal digits")
+    return text
+
+
+def forget_secret(journal: Path) -> None:
+    secret_path(journal).unlink(missing_ok=True)

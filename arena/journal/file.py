@@ -1,0 +1,228 @@
+"""The file of a journal: opened only if it is a regular file, written by one arena at a time, and watched while it is.
+
+A journal stays open for hours, and meanwhile somebody may delete it, put another file in its place, cut it or write to
+it. So the writer remembers what it left (which file, how long, how it ended) and compares before each append. When
+something is different it appends nothing: whatever was finished goes to a file beside the journal.
+"""
+
+import fcntl
+import glob
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import attrs
+
+from arena.support.whole_files import sync_folder
+
+OPENING: Final = b'{"type":"tournament"'  # how every journal begins
+_ROUND: Final = b'{"type":"round"'
+_TAIL: Final = 256  # bytes at the end of the file that are compared before each append
+_CHUNK: Final = 1 << 20  # bytes copied at a time
+_KINDS: Final = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class JournalError(Exception):
+    """A journal that cannot be used as it is."""
+
+
+class JournalChanged(JournalError):
+    """Somebody else changed the file while we were writing it."""
+
+
+def open_journal(path: Path) -> BinaryIO:
+    """For reading. Raises JournalError at once for what is no regular file, and OSError."""
+    return os.fdopen(_open_regular(path, os.O_RDONLY), "rb")
+
+
+def _open_regular(path: Path, flags: int) -> int:
+    """A FIFO or a device would make us wait, or never end; so look before opening, and again at what was opened."""
+    if path.exists():
+        _refuse_irregular(path, os.stat(path).st_mode)
+    file = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
+    try:
+        _refuse_irregular(path, os.fstat(file).st_mode)
+    except JournalError:
+        os.close(file)
+        raise
+    return file
+
+
+def _refuse_irregular(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        hint = "; save what comes out of it to a file first" if stat.S_ISFIFO(mode) else ""
+        raise JournalError(f"{path}: this is {kind}, but a journal is a regular file{hint}")
+
+
+class Journal:
+    """The one writer of a journal; it holds the file's lock until it is closed."""
+
+    def __init__(self, path: Path):
+        try:
+            self._file = _open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            raise JournalError(f"{path}: {error.strerror}") from None
+        self.path = path
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise JournalError(f"{path}: another arena is writing to this journal; wait for it or stop it") from None
+        # Of the last tournament: its opening line and what else is no round, each with its place. A rescue needs them.
+        self._frame: list[tuple[int, bytes]] = []
+        self._remember()
+        if not self._size:
+            sync_folder(path)  # or a power cut takes the whole file away, rounds and all
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def check_not_rescued(self) -> None:
+        """Raises JournalError if the file is empty because what was in it was rescued: it would be lost sight of."""
+        rescued = sorted(self.path.parent.glob(f"{glob.escape(self._stem)}.rescued*.jsonl"))
+        if not self._size and rescued:
+            raise JournalError(
+                f"{rescued[-1]} holds what was rescued of {self.path}. To go on with it:  mv -i {rescued[-1]} "
+                f"{self.path}   To begin anew, put it somewhere else."
+            )
+
+    @property
+    def _stem(self) -> str:
+        return self.path.name.removesuffix(".jsonl")
+
+    def _remember(self) -> None:
+        self._size = os.fstat(self._file).st_size
+        self._tail = os.pread(self._file, _TAIL, max(0, self._size - _TAIL))
+
+    def remember(self, start: int, line: bytes) -> None:
+        """A line that is no round: whatever becomes of the file, a rescue needs it, because deals depend on it."""
+        if line.startswith(OPENING):
+            self._frame.clear()
+        self._frame.append((start, line))
+
+    def drop_torn_line(self, start: int) -> None:
+        """Cuts off the last line, which begins at byte `start`. Raises JournalError if the file is no journal."""
+        torn = os.pread(self._file, len(OPENING), start)
+        if start == 0 and not (torn.startswith(OPENING) or OPENING.startswith(torn)):
+            raise JournalError(f"{self.path}: this is no journal; nothing was changed")
+        os.ftruncate(self._file, start)
+        os.fsync(self._file)
+        self._remember()
+
+    def append(self, lines: bytes) -> None:
+        """Writes whole lines, or none of them, and does not return before they are on the disk. Raises JournalChanged
+        if the file is not as we left it, JournalError if it cannot be written."""
+        self.check()
+        try:
+            left = memoryview(lines)
+            while left:
+                left = left[os.write(self._file, left) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._size)
+            raise JournalError(f"{self.path}: cannot write: {error.strerror}") from error
+        at = self._size
+        for line in lines.splitlines(keepends=True):
+            if not line.startswith(_ROUND):
+                self.remember(at, line)
+            at += len(line)
+        self._size += len(lines)
+        self._tail = (self._tail + lines)[-_TAIL:]
+
+    def check(self) -> None:
+        """Raises JournalChanged if the file is not as we left it."""
+        if what := self._change():
+            raise JournalChanged(f"{self.path}: {what} while the arena was writing to it")
+
+    def _change(self) -> str | None:
+        ours = os.fstat(self._file)
+        try:
+            theirs = os.stat(self.path)
+        except FileNotFoundError:
+            return "this file was deleted or moved away"
+        except OSError as error:
+            return f"this file cannot be found any more ({error.strerror})"
+        if not os.path.samestat(ours, theirs):
+            return "another file was put in the place of this one"
+        if ours.st_size < self._size:
+            return f"this file was cut, and {self._size - ours.st_size} bytes at its end are lost,"
+        if ours.st_size > self._size:
+            return f"somebody else wrote {ours.st_size - self._size} bytes to this file"
+        if os.pread(self._file, _TAIL, max(0, self._size - _TAIL)) != self._tail:
+            return "the end of this file was changed"
+        return None
+
+    def rescue(self, lines: bytes) -> Path:
+        """Writes a journal beside this one: all of ours that is still there, and these lines. Raises OSError."""
+        path, file = self._new_file_beside()
+        try:
+            kept = self._copy_whole_lines(file)
+            lost = b"".join(line for start, line in self._frame if start + len(line) > kept)
+            _write(file, lost + lines)
+            os.fsync(file)
+        except OSError as error:
+            path.unlink()
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        finally:
+            os.close(file)
+        sync_folder(path)
+        return path
+
+    def _new_file_beside(self) -> tuple[Path, int]:
+        """Never one that is there already: it may hold an earlier rescue."""
+        number = 1
+        while True:
+            path = self.path.with_name(f"{self._stem}.rescued{'' if number == 1 else f'-{number}'}.jsonl")
+            try:
+                return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            except FileExistsError:
+                number += 1
+
+    def _copy_whole_lines(self, file: int) -> int:
+        """What we wrote and is still there, up to its last newline. Returns how many bytes that is."""
+        at, left = 0, self._size
+        while chunk := os.pread(self._file, min(_CHUNK, left), at):
+            _write(file, chunk)
+            at, left = at + len(chunk), left - len(chunk)
+        whole = at
+        while whole and not (chunk := os.pread(self._file, min(_TAIL, whole), max(0, whole - _TAIL))).endswith(b"\n"):
+            whole -= len(chunk) - (chunk.rfind(b"\n") + 1)
+        os.ftruncate(file, whole)
+        os.lseek(file, whole, os.SEEK_SET)
+        return whole
+
+
+def _write(file: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file, left) :]
+
+
+@attrs.frozen
+class Rescue:
+    """What became of a journal that somebody changed under our hands."""
+
+    path: Path | None  # where everything is now; None if it cannot be written there
+    told: str
+
+
+def rescue(journal: Journal, lines: bytes, rounds: int) -> Rescue:
+    """`lines` are what could not be appended, with so many rounds in them."""
+    more = f"{rounds} finished rounds that were not in it yet"
+    try:
+        path = journal.rescue(lines)
+    except OSError as error:
+        where = f"{error.filename}: {error.strerror}"
+        return Rescue(None, f"it cannot be saved beside it either ({where}), and {more} will be played again")
+    return Rescue(path, f"what was left of it and {more} are in {path}")

@@ -1,0 +1,179 @@
+"""Which rounds a journal has: to choose from, and to find one again. `rounds_in` and `find_round` read the file;
+the rest is pure."""
+
+import enum
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+from msgspec import Struct
+
+from arena.journal.lines import JournalError, Milliseconds, RoundLine, RoundPoints, SeatNumber, read_round
+from arena.journal.reader import JournalReader
+from arena.support.text import printable
+from engine.cards import SEATS
+from engine.scoring import Ending
+
+_MOST_PROBLEMS: Final = 10  # told one by one
+
+
+class _Result(Struct, frozen=True, gc=False):
+    winner: SeatNumber | None
+    ending: Ending
+    points: tuple[RoundPoints, RoundPoints]
+    owners: list[int | None]
+
+
+class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that finds it: the rest is skipped, which is quick."""
+
+    v: int
+    id: str
+
+
+class _RoundSummary(RoundName, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that the list shows."""
+
+    bots: tuple[str, str]
+    rules: str
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
+    result: _Result
+    started: str
+
+
+@attrs.frozen
+class ListedRound:
+    line: int  # of the journal, from 1
+    id: str
+    bots: tuple[str, str]
+    rules: str
+    winner: int | None
+    ending: Ending
+    points: tuple[int, int]
+    stones: tuple[int, int]
+    moves: int
+    started: str
+    ambiguous: bool = False  # another round of the journal has the same id
+
+    @property
+    def address(self) -> str:
+        """What names it on the command line."""
+        return f"{self.id}@{self.line}" if self.ambiguous else self.id
+
+
+class Order(enum.Enum):
+    AS_PLAYED = "as played"
+    LONGEST = "longest"
+    CLOSEST = "closest"
+
+
+@attrs.frozen
+class Wanted:
+    """Which rounds of a journal, and in which order."""
+
+    bots: Sequence[str] = ()  # all of them sat at the table
+    endings: Sequence[str] = ()
+    rules: Sequence[str] = ()
+    faults: bool = False
+    order: Order = Order.AS_PLAYED
+    most: int | None = None
+
+
+def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
+    """The sound rounds, and a line for each line that cannot be used. Raises JournalError for a file without any line
+    of a journal."""
+    rounds: list[ListedRound] = []
+    problems: list[str] = []
+    more = sound = 0
+    reader = JournalReader(_RoundSummary)
+    for entry in reader.read(path):
+        sound += entry.line is not None
+        if isinstance(entry.line, _RoundSummary):
+            rounds.append(_listed(entry.number, entry.line))
+        elif entry.line is None and len(problems) < _MOST_PROBLEMS:
+            problems.append(f"{path}:{entry.number}: {entry.problem}")
+        elif entry.line is None:
+            more += 1
+    told = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
+    if not sound:
+        raise JournalError(told[0] if told else f"{path}:1: the journal is empty: nothing was played yet")
+    return _with_ambiguity(rounds), told
+
+
+def _listed(number: int, found: _RoundSummary) -> ListedRound:
+    a, b = (found.result.owners.count(seat) for seat in SEATS)
+    return ListedRound(
+        line=number,
+        id=found.id,
+        bots=found.bots,
+        rules=found.rules,
+        winner=found.result.winner,
+        ending=found.result.ending,
+        points=found.result.points,
+        stones=(a, b),
+        moves=len(found.moves),
+        started=found.started,
+    )
+
+
+def _with_ambiguity(rounds: list[ListedRound]) -> list[ListedRound]:
+    ids = Counter(each.id for each in rounds)
+    return [attrs.evolve(each, ambiguous=True) if ids[each.id] > 1 else each for each in rounds]
+
+
+def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
+    """Raises ValueError for a bot or rules that no round has."""
+    for name in wanted.bots:
+        _expect(name, "bot is called", {bot for each in rounds for bot in each.bots})
+    for name in wanted.rules:
+        _expect(name, "round was played by", {each.rules for each in rounds})
+    found = [each for each in rounds if _fits(each, wanted)]
+    match wanted.order:
+        case Order.LONGEST:
+            found.sort(key=lambda each: -each.moves)
+        case Order.CLOSEST:  # the fewer stones between them the closer, and the more of them are taken
+            found = [each for each in found if not each.ending.is_fault]
+            found.sort(key=lambda each: (abs(each.stones[0] - each.stones[1]), -sum(each.stones), -each.moves))
+        case Order.AS_PLAYED:
+            pass
+    return found[: wanted.most]
+
+
+def _expect(name: str, what: str, known: set[str]) -> None:
+    if name not in known:
+        names = ", ".join(sorted(map(printable, known))) or "none"
+        raise ValueError(f"no {what} {name!r}; there are: {names}")
+
+
+def _fits(each: ListedRound, wanted: Wanted) -> bool:
+    return (
+        set(wanted.bots) <= set(each.bots)
+        and (not wanted.endings or each.ending.value in wanted.endings)
+        and (not wanted.rules or each.rules in wanted.rules)
+        and (not wanted.faults or each.ending.is_fault)
+    )
+
+
+def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
+    """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
+    found, rounds, damaged = [], 0, []
+    for entry in JournalReader(RoundName).read(path):
+        if isinstance(entry.line, RoundName):
+            rounds += 1
+            if address in (entry.line.id, f"{entry.line.id}@{entry.number}"):
+                found.append(entry)
+        elif entry.line is None:
+            damaged.append(f"{path}:{entry.number}: {entry.problem}")
+    if len(found) == 1:
+        return found[0].number, read_round(path, found[0])
+    if found:
+        every = ", ".join(f"{address}@{entry.number}" for entry in found)
+        raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
+    if not rounds:
+        raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")
+    hint = f"; {len(damaged)} lines cannot be used, the first is {damaged[0]}" if damaged else ""
+    raise JournalError(
+        f"{path}: no round is called {address!r}; arena replay {path} lists the {rounds} there are{hint}"
+    )

@@ -1,0 +1,130 @@
+"""The plan of a tournament as its opening line tells it, to hold the rounds of its journal against. Pure."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+import attrs
+import msgspec
+from msgspec import Meta, Struct
+
+from arena.journal.lines import RoundLine, VoidLine
+from arena.plan.config import ConfigError
+from arena.plan.deals import SCHEME
+from arena.plan.schedule import Format, PlannedMatch, PlannedRound, pairing_count, schedule
+from engine.errors import EngineError
+from engine.ruleset import Begins, RuleSet
+
+# What an edited journal may claim to be planned: more than anybody plays, and it still fits in the memory.
+_MOST_MATCHES: Final = 2_000_000
+_LONGEST_MATCH: Final = 1_000_000
+_MATCHES_AT_ONCE: Final = 256  # whose rounds are kept at hand
+_ROUNDS_AT_ONCE: Final = 1_000_000  # likewise, in all
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class _RecordedBot(Struct, frozen=True):
+    name: str
+
+
+class _RecordedConfig(Struct, frozen=True):
+    """What the opening line says about which rounds there are."""
+
+    rules: str
+    format: Format
+    cycles: Positive
+    rounds: Positive
+    mirror: bool
+    bots: Annotated[list[_RecordedBot], Meta(min_length=2)]
+    first_cycle: Positive = 1
+    pairs: bool = False  # journals of before 0.2 know only mirrored pairs
+    deals: str | None = None  # how they were made; journals of before 0.2 do not say so
+    seed: str | None = None
+    seed_hash: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.deals not in (None, SCHEME):
+            raise ValueError(f"deals by {self.deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
+        if self.deals is not None and bool(self.seed) is bool(self.seed_hash):
+            raise ValueError("expected either `seed` or `seed_hash`")
+        if self.deals is None and self.seed is None:
+            raise ValueError("Object missing required field `seed`")
+
+
+@attrs.define(slots=False)  # for the cache
+class Plan:
+    rules: RuleSet
+    total: int  # rounds
+    _names: tuple[str, ...]
+    _matches: dict[str, PlannedMatch]
+
+    def __attrs_post_init__(self) -> None:
+        longest = max((match.length for match in self._matches.values()), default=1)
+        self._rounds = lru_cache(max(1, min(_MATCHES_AT_ONCE, _ROUNDS_AT_ONCE // longest)))(self._rounds_of)
+
+    def _rounds_of(self, match: str) -> dict[str, PlannedRound]:
+        return {planned.id: planned for planned in self._matches[match].rounds}
+
+    def find(self, id: str) -> tuple[PlannedRound, tuple[str, str]] | None:
+        """The planned round of this id and its bots, if there is one."""
+        match = self._matches.get(id.rpartition(".")[0])
+        planned = self._rounds(match.id).get(id) if match else None
+        if match is None or planned is None:
+            return None
+        return planned, (self._names[match.bots[0]], self._names[match.bots[1]])
+
+    def differences(self, line: RoundLine) -> Iterator[str]:
+        """Where the round is not the planned one of its id. Its deal is not looked at."""
+        found = self.find(line.id)
+        if found is None:
+            yield "it is not in the schedule of this tournament"
+            return
+        planned, names = found
+        for name, said, right in (
+            ("match", line.match, planned.id.rpartition(".")[0]),
+            ("round", line.round, planned.number),
+            ("pair", line.pair, planned.pair),
+        ):
+            if said != right:
+                yield f"its {name} is {said}, but the schedule says {right}"
+        if line.bots != names:
+            yield f"it is between {' and '.join(line.bots)}, but the schedule says {' and '.join(names)}"
+        if planned.first is not None and planned.first != line.first:
+            yield f"seat {line.first} began, but the schedule says seat {planned.first}"
+        if line.rules != self.rules.name:
+            yield f"it was played by {line.rules}, but the tournament by {self.rules.name}"
+
+    def differences_of_void(self, line: VoidLine) -> Iterator[str]:
+        """Where a void round is not the planned one of its id."""
+        found = self.find(line.id)
+        if found is None:
+            yield "it is not in the schedule of this tournament"
+        elif (line.match, line.round, line.bots) != (found[0].id.rpartition(".")[0], found[0].number, found[1]):
+            yield "its match, round or bots are not those of the schedule"
+
+
+def plan_of(config: dict[str, Any]) -> Plan:
+    """From what a journal keeps of a config. Raises ConfigError if that is damaged."""
+    try:
+        recorded = msgspec.convert(config, _RecordedConfig)
+        rules = RuleSet.named(recorded.rules)
+    except (msgspec.ValidationError, EngineError) as error:
+        raise ConfigError(str(error)) from None
+    matches = pairing_count(len(recorded.bots), recorded.format) * recorded.cycles
+    if matches > _MOST_MATCHES or recorded.rounds > _LONGEST_MATCH:
+        raise ConfigError(f"{matches} matches of {recorded.rounds} rounds are more than anybody plays")
+    if recorded.mirror and (rules.begins is Begins.WINNER or recorded.rounds % 2):
+        raise ConfigError(f"{recorded.rounds} rounds of {rules.name} cannot be mirrored")
+    planned = schedule(
+        len(recorded.bots),
+        recorded.format,
+        recorded.cycles,
+        recorded.rounds,
+        recorded.mirror,
+        rules,
+        recorded.first_cycle,
+        paired=recorded.pairs,
+    )
+    names = tuple(bot.name for bot in recorded.bots)
+    return Plan(rules, matches * recorded.rounds, names, {match.id: match for match in planned})

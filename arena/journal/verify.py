@@ -1,0 +1,170 @@
+"""`arena verify`: every round of a journal again through the referee, every point recounted. No bot is needed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from arena.journal.deal_audit import DealAudit, Place
+from arena.journal.lines import ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
+from arena.journal.planned import Plan, plan_of
+from arena.journal.reader import JournalReader, read_all
+from arena.plan.config import ConfigError
+from arena.support.text import printable
+from engine.errors import EngineError
+from engine.record import steps, verify
+
+
+@attrs.frozen
+class Problem:
+    path: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+@attrs.define
+class Report:
+    rounds: int = 0
+    voids: int = 0
+    resumes: int = 0
+    tournaments: int = 0
+    problems: list[Problem] = attrs.field(factory=list)
+    torn: list[Problem] = attrs.field(factory=list)
+    remarks: list[str] = attrs.field(factory=list)
+    points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted
+
+
+@attrs.define
+class _Tournament:
+    """The one whose rounds are being read."""
+
+    path: Path
+    plan: Plan | None = None  # None if its opening line is damaged
+    deals: DealAudit | None = None  # likewise
+    seen: set[str] = attrs.field(factory=set)  # ids of its rounds
+
+
+def verify_journals(paths: list[Path]) -> Report:
+    """Raises JournalError for what is no regular file, and OSError."""
+    report, reader = Report(), JournalReader(RoundLine)
+    current: _Tournament | None = None
+    for path, entry in read_all(reader, paths):
+        match entry.line:
+            case None:
+                (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
+            case TournamentLine() as opening:
+                _report_missing(current, report)
+                current = _Tournament(path)
+                try:
+                    current.plan = plan_of(opening.config)
+                    current.deals = DealAudit(opening.config, current.plan.rules)
+                except ConfigError as error:
+                    text = f"the configuration is damaged: {printable(str(error))}"
+                    report.problems.append(Problem(path, entry.number, text))
+            case VoidLine() | ResumeLine() | RevealLine() as other:
+                report.voids += isinstance(other, VoidLine)
+                if current is not None and current.plan is not None and current.deals is not None:
+                    for place, text in _verify_other((path, entry.number), other, current, current.plan, current.deals):
+                        report.problems.append(Problem(*place, printable(text)))
+            case RoundLine() as line:
+                assert current is not None  # the reader leaves out rounds of no tournament
+                for text in _verify_round((path, entry.number), line, current, report):
+                    report.problems.append(Problem(path, entry.number, printable(f"round {line.id}: {text}")))
+    _report_missing(current, report)
+    report.tournaments = reader.tournaments
+    report.remarks += reader.remarks()
+    return report
+
+
+def _verify_other(
+    place: Place, line: VoidLine | ResumeLine | RevealLine, tournament: _Tournament, plan: Plan, deals: DealAudit
+) -> Iterator[tuple[Place, str]]:
+    """What decides over deals besides the rounds: voids, resumes and the secret."""
+    if deals.is_revealed:
+        yield place, "this line comes after the secret of the deals was revealed"
+    match line:
+        case VoidLine():
+            if different := next(plan.differences_of_void(line), None):
+                yield place, f"void round {line.id}: {different}"
+            elif line.id in tournament.seen:
+                yield place, f"round {line.id} is void after it was finished"
+            deals.add_void(line.id)
+        case ResumeLine():
+            deals.add_resume()
+        case RevealLine():
+            yield from deals.reveal(place, line.secret)
+
+
+def _verify_round(place: Place, line: RoundLine, tournament: _Tournament, report: Report) -> Iterator[str]:
+    report.rounds += 1
+    for name, points in zip(line.bots, line.result.points, strict=True):
+        report.points[name] = report.points.get(name, 0) + points
+    yield from _problems_of(place, line, tournament)
+    tournament.seen.add(line.id)
+
+
+def _report_missing(tournament: _Tournament | None, report: Report) -> None:
+    """A tournament that is not at its end is no mistake, but worth a word."""
+    if tournament is None or tournament.plan is None or tournament.deals is None:
+        return
+    path, plan, deals = tournament.path, tournament.plan, tournament.deals
+    report.resumes += deals.resumes
+    if missing := plan.total - sum(plan.find(id) is not None for id in tournament.seen):
+        report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
+    if deals.is_public:
+        report.remarks.append(f"{path}: the deals come from a public seed: whoever knew it could know them beforehand")
+    if (unproven := deals.unproven()) and missing:
+        report.remarks.append(
+            f"{path}: the secret of the deals is not revealed yet; when it is, at the end of the tournament, it will "
+            f"prove {unproven[1]}"
+        )
+    elif unproven:
+        text = (
+            f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it once more"
+        )
+        report.problems.append(Problem(*unproven[0], text))
+
+
+def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iterator[str]:
+    if line.id in tournament.seen:
+        yield "it is in the journal twice"
+    if tournament.plan is not None and tournament.deals is not None:
+        yield from _differences_from_plan(place, line, tournament.plan, tournament.deals)
+    yield from _inconsistencies(line)
+    try:
+        record = game_record(line)
+        verify(record)
+        yield from _times_out_of_place(line)
+    except (EngineError, ValueError) as error:
+        yield str(error)
+
+
+def _inconsistencies(line: RoundLine) -> Iterator[str]:
+    """What the referee does not look at."""
+    result, fault = line.result, line.fault
+    if any(ms is not None and ms < 0 for _, _, ms in line.moves):
+        yield "a time is negative"
+    by_fault = result.ending not in ("five-stones", "three-adjacent", "blocked")
+    if by_fault is not (fault is not None):
+        yield f"it ended by {result.ending}, but {'no fault is recorded' if by_fault else 'a fault is recorded'}"
+    elif fault is not None and fault.seat == result.winner:
+        yield f"the fault is charged to seat {fault.seat}, who won"
+
+
+def _times_out_of_place(line: RoundLine) -> Iterator[str]:
+    """A time of null stands where the referee applied the only legal action, and nowhere else."""
+    for index, step in enumerate(steps(game_record(line))):
+        lone = len(step.game.legal_actions()) == 1
+        if lone is not (line.moves[index][2] is None):
+            yield f"move {index + 1}: {'has a time, but was the only legal action' if lone else 'has no time'}"
+            return
+
+
+def _differences_from_plan(place: Place, line: RoundLine, plan: Plan, deals: DealAudit) -> Iterator[str]:
+    yield from plan.differences(line)
+    found = plan.find(line.id)
+    if found is not None and line.rules == plan.rules.name:  # else there is no deal to compare with
+        yield from deals.check(place, line, found[0])

@@ -1,0 +1,182 @@
+"""One round with two bots: asks whoever is to decide until the round is over, and turns every failure of a bot into a
+value. Whatever a bot does, the referee hears of exactly one thing for each question: an answer, or a forfeit with its
+reason.
+
+Theory of operation. A question has a deadline, which the watch enforces (watchdog.py). An answer that comes after it
+loses the round, with two exceptions, both only if the arena itself stood still over the very moment of the deadline:
+
+* The answer is there when the arena looks again. Nobody can tell when it came, so it counts as just in time. The round
+  goes on, so there is nothing to gain by being late on purpose.
+* The answer is not there yet, because the whole machine stood still, the bot included. If it comes within the time that
+  the bot had left when the stall began, the round is void. Voids of this kind are counted for each bot, and limited.
+"""
+
+import enum
+from collections.abc import Callable, Sized
+
+import attrs
+import msgspec
+import trio
+
+from arena.bots.link import Link, LinkClosed
+from arena.bots.player import Gone, Player
+from arena.match.referee import Referee
+from arena.match.round_clock import RoundClock
+from arena.match.watchdog import Deadline, Watch
+from engine.cards import SEATS, Seat
+from engine.scoring import Ending
+from protocol.errors import RemoteProtocolError
+from protocol.messages import Action, BotMessage, Clock, Request
+from protocol.session import State
+
+Players = tuple[Player, Player]
+# Those who look on, and what to call after a move while there are any.
+Watched = tuple[Sized, Callable[[], None]]
+
+
+@attrs.frozen
+class Void:
+    """Why a round does not count, and the seat whose lateness was excused, if that is why."""
+
+    reason: str
+    excused: Seat | None = None
+
+
+class _Stopped(enum.Enum):
+    """Why no more questions are asked for now."""
+
+    OVER = enum.auto()
+    EXCUSED = enum.auto()  # an answer counted though it was late; by now the watch may have cancelled the waiting
+    LATE = enum.auto()
+
+
+class RoundPlay:
+    def __init__(
+        self,
+        referee: Referee,
+        players: Players,
+        points: tuple[int, int],
+        watch: Watch,
+        may_excuse: Callable[[str], bool],
+        watched: Watched,
+    ):
+        self._referee = referee
+        self._players = players
+        self._points = points
+        self._watch = watch
+        self._may_excuse = may_excuse  # whether a void may be granted to the bot of this name
+        self._watched = watched
+        self._clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
+        self._seat = SEATS[0]  # who was asked last
+        self._asked = trio.current_time()  # when
+
+    async def play(self) -> Void | None:
+        """Plays the round to its end. Returns why it is void, if it is."""
+        while True:
+            stopped = _Stopped.LATE  # what it is if the watch ends the block
+            with self._watch.deadline() as deadline:
+                try:
+                    stopped = await self._ask(deadline)
+                except RemoteProtocolError as error:
+                    if overrun := self._players[self._seat].overrun:  # it was ended in the middle of a line
+                        self._referee.forfeit(self._seat, overrun.ending, overrun.words)
+                    else:
+                        self._referee.forfeit(self._seat, Ending.MALFORMED, str(error), code=error.code)
+                    stopped = _Stopped.OVER
+                except Gone as gone:
+                    self._referee.forfeit(self._seat, gone.ending, str(gone))
+                    stopped = _Stopped.OVER
+            match stopped:
+                case _Stopped.OVER:
+                    return None
+                case _Stopped.LATE:
+                    return await self._late()
+                case _Stopped.EXCUSED:
+                    pass
+
+    async def _ask(self, deadline: Deadline) -> _Stopped:
+        """Asks and applies answers as long as they come in time. Raises RemoteProtocolError, Gone."""
+        referee, clock, now = self._referee, self._clock, trio.current_time
+        watchers, look = self._watched
+        while ask := referee.ask():
+            self._seat = seat = ask.seat
+            player = self._players[seat]
+            link = _link_of(player)
+            number = link.session.last_id + 1
+            request = referee.request(ask, number, self._points, clock.shown(seat), with_legal=player.wants_legal)
+            line = link.line_for(request)
+            budget = clock.budget_ms(seat)
+            self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
+            deadline.at = asked + budget / 1000
+            try:
+                action = await link.ask(line)
+            except LinkClosed as closed:
+                action = await _ask_again(player, request, closed)
+            took = (now() - asked) * 1000
+            in_time = took <= budget
+            if not in_time:
+                if self._watch.stall_at(deadline.at) is None:
+                    return _Stopped.LATE
+                took = budget
+            assert isinstance(action, Action)  # the session allows nothing else here
+            clock.spend(seat, took)
+            referee.answer(action.move, round(took), action.note)
+            if watchers:
+                look()
+            if not in_time:
+                return _Stopped.EXCUSED
+        return _Stopped.OVER
+
+    async def _late(self) -> Void | None:
+        """The answer came too late, or has not come yet."""
+        seat, player, clock = self._seat, self._players[self._seat], self._clock
+        link = player.link
+        allowed = _allowed(clock.shown(seat))
+        if link is None:
+            gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
+            self._referee.forfeit(seat, Ending.DISCONNECTED, gone)
+            return None
+        deadline = self._asked + clock.budget_ms(seat) / 1000
+        stall = self._watch.stall_at(deadline)
+        if stall and link.session.state is State.THINKING and self._may_excuse(player.spec.name):
+            left = deadline - stall.since
+            if await _answers_within(link, left):
+                ms = (stall.until - stall.since) * 1000
+                return Void(f"the arena stood still for {ms:.0f} ms when the time of {player.spec.name} ran out", seat)
+        took = (trio.current_time() - self._asked) * 1000
+        silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
+        self._referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {allowed}")
+        return None
+
+
+async def _ask_again(player: Player, request: Request, closed: LinkClosed) -> BotMessage:
+    """Whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+    while True:
+        await player.come_back(str(closed))
+        link = _link_of(player)
+        number = max(request.id, link.session.last_id + 1)  # a connection that has played before has ids of its own
+        try:
+            return await link.ask(link.line_for(msgspec.structs.replace(request, id=number)))
+        except LinkClosed as again:
+            closed = again
+
+
+async def _answers_within(link: Link, seconds: float) -> bool:
+    try:
+        with trio.move_on_after(seconds):
+            await link.hear()
+            return True
+    except (RemoteProtocolError, LinkClosed):
+        pass  # whatever it says now is no answer
+    return False
+
+
+def _link_of(player: Player) -> Link:
+    assert player.link is not None
+    return player.link
+
+
+def _allowed(clock: Clock) -> str:
+    parts = [f"{clock.move_ms} ms for an answer"] if clock.move_ms is not None else []
+    parts += [f"{clock.bank_ms} ms left in the bank"] if clock.bank_ms is not None else []
+    return " and ".join(parts)

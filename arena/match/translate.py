@@ -1,0 +1,96 @@
+"""The engine's words as the protocol's messages: the only place that knows both."""
+
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+
+from engine.actions import Action
+from engine.cards import CLAN_CARDS, Seat, card_texts, other
+from engine.game import Game
+from engine.scoring import Outcome
+from engine.view import text_for_opponent
+from protocol import messages
+
+
+def side_of(whose: Seat | None, seat: Seat) -> messages.Side | None:
+    if whose is None:
+        return None
+    return "you" if whose == seat else "opponent"
+
+
+def points(both: tuple[int, int], seat: Seat) -> messages.Points:
+    return messages.Points(both[seat], both[1 - seat])
+
+
+def result(winner: Seat | None, seat: Seat) -> messages.Result:
+    if winner is None:
+        return "draw"
+    return "win" if winner == seat else "loss"
+
+
+class Translator:
+    """What one seat sees of a game, as a message, again and again.
+
+    It reads the game itself instead of a View and translates each stone once for each of its changes, because this is
+    done for every decision. A test holds it to what a View shows.
+    """
+
+    def __init__(self, game: Game, seat: Seat):
+        self._game = game
+        self._seat = seat
+        self._changes = [-1] * len(game.changes)
+        self._stones: list[messages.StoneState] = [_UNSEEN_STONE] * len(game.changes)
+
+    def state(self, match_points: messages.Points) -> messages.GameState:
+        game, seat, rival = self._game, self._seat, other(self._seat)
+        if self._changes != game.changes:
+            self._look_again()
+        theirs, played = game.hands[rival], game.tactics_played
+        clan = bisect(theirs, CLAN_CARDS[-1])
+        return messages.GameState(
+            card_texts(tuple(game.hands[seat])),
+            tuple(self._stones),
+            messages.CardCounts(len(game.clan_deck), len(game.tactic_deck)),
+            messages.CardCounts(clan, len(theirs) - clan),
+            card_texts(tuple(game.discard)),
+            messages.TacticsPlayed(card_texts(tuple(played[seat])), card_texts(tuple(played[rival]))),
+            messages.Recruiter(game.draws_left, game.returns_left) if game.returns_left else None,
+            match_points,
+        )
+
+    def _look_again(self) -> None:
+        game, seat, rival = self._game, self._seat, other(self._seat)
+        for stone, change in enumerate(game.changes):
+            if self._changes[stone] != change:
+                self._changes[stone] = change
+                self._stones[stone] = messages.StoneState(
+                    card_texts(game.sides[seat][stone]),
+                    card_texts(game.sides[rival][stone]),
+                    side_of(game.owners[stone], seat),
+                    game.needs[stone],
+                    card_texts(game.modes[stone]),
+                    side_of(game.complete_first[stone], seat),
+                )
+
+
+_UNSEEN_STONE = messages.StoneState((), (), None, 0, (), None)
+
+
+def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[messages.Event, ...]:
+    """What was done, as this seat hears of it."""
+    return tuple(
+        [
+            messages.Event("you", action.text) if by == seat else messages.Event("opponent", text_for_opponent(action))
+            for by, action in happened
+        ]
+    )
+
+
+def round_end(number: int, outcome: Outcome, seat: Seat, deals: Sequence[messages.RevealedDeal]) -> messages.RoundEnd:
+    return messages.RoundEnd(
+        round=number,
+        result=result(outcome.winner, seat),
+        ending=outcome.ending.value,
+        points=points(outcome.points, seat),
+        stones=tuple(side_of(owner, seat) for owner in outcome.owners),
+        deals=tuple(deals),
+    )

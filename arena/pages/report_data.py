@@ -1,0 +1,241 @@
+"""Folds journals into what a report shows beyond the standings. Pure, but for `gather`, which reads the files.
+
+Memory grows with the bots and who met whom; with the number of rounds only by some bytes for each, which say where it
+stands, so that a sample can be chosen when all are counted.
+"""
+
+import math
+from array import array
+from bisect import insort
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from arena.journal.lines import SeatNumber, TournamentLine, VoidLine
+from arena.stats.columns import Row, ranked
+from arena.stats.ratings import Z95, Matchup, rate
+from arena.stats.standings import Counted, RoundSummary, Standings, fold
+from engine.scoring import Ending
+
+_CHECKPOINTS: Final = 24  # of the ratings over the course of the tournament; up to twice as many
+_MOST_VOIDS: Final = 50  # told one by one
+_UPSETS_OF_A_PAIR: Final = 2
+UPSETS: Final = 12
+_SPECIAL_SHARE: Final = 4  # at most a quarter of a sample is faults
+
+
+class ReportedRound(RoundSummary, frozen=True, tag_field="type", tag="round", kw_only=True):
+    first: SeatNumber | None = None
+    rules: str = "?"
+    started: str = ""
+
+
+@attrs.frozen(order=True)
+class Upset:
+    """A win against the odds."""
+
+    lead: int  # of the winner, in points
+    order: int  # minus the number of the round: of two that are alike, the earlier one is kept
+    id: str = attrs.field(order=False)
+    winner: str = attrs.field(order=False)
+    loser: str = attrs.field(order=False)
+    points: tuple[int, int] = attrs.field(order=False)  # of the winner, of the loser
+    ending: Ending = attrs.field(order=False)
+    expected: float = attrs.field(default=math.nan, order=False)  # score of the winner
+
+    @property
+    def number(self) -> int:
+        return -self.order
+
+
+@attrs.frozen
+class Checkpoint:
+    rounds: int  # played until then
+    elo: dict[str, float]
+
+
+@attrs.define
+class Beginning:
+    """How the bots that began did, pairs of rounds being one unit."""
+
+    pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # by half points of those that began
+    singles: list[int] = attrs.field(factory=lambda: [0] * 3)
+    _waiting: dict[str, int] = attrs.field(factory=dict)
+
+    def add(self, pair: str, half_points: int) -> None:
+        if (before := self._waiting.pop(pair, None)) is not None:
+            self.pairs[before + half_points] += 1
+        else:
+            self._waiting[pair] = half_points
+
+    def end_of_tournament(self) -> None:
+        for half_points in self._waiting.values():
+            self.singles[half_points] += 1
+        self._waiting.clear()
+
+    @property
+    def units(self) -> Matchup:
+        return Matchup(0, 1, tuple(self.pairs), tuple(self.singles))
+
+    def score(self) -> tuple[float, float] | None:
+        """Of the bot that begins, in a round, and how far the 95 % interval goes to either side."""
+        units = self.units
+        if not units.rounds:
+            return None
+        mean = units.score / units.rounds
+        return mean, Z95 * math.sqrt(units.spread(mean)) / units.rounds
+
+
+@attrs.define
+class Seating:
+    """What a bot scored when it began and when it did not; in half points."""
+
+    rounds: list[int] = attrs.field(factory=lambda: [0, 0])
+    half_points: list[int] = attrs.field(factory=lambda: [0, 0])
+
+
+@attrs.define
+class Gathered:
+    """Everything that is not in the standings. Rounds are numbered from 1, in the order of the journals."""
+
+    tournaments: list[TournamentLine] = attrs.field(factory=list)
+    voids: list[VoidLine] = attrs.field(factory=list)
+    places: "list[array[int]]" = attrs.field(factory=list)  # for each journal the lines of its rounds
+    faults: "array[int]" = attrs.field(factory=lambda: array("L"))  # numbers of rounds
+    endings: Counter[Ending] = attrs.field(factory=Counter)
+    results: Counter[tuple[str, Ending, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
+    rules: Counter[str] = attrs.field(factory=Counter)
+    beginning: Beginning = attrs.field(factory=Beginning)
+    seatings: dict[str, Seating] = attrs.field(factory=dict)
+    upsets: dict[tuple[str, str], list[Upset]] = attrs.field(factory=dict)
+    last_started: str = ""
+    decisions: int = 0
+    paths: list[Path] = attrs.field(factory=list)
+    _snapshots: list[tuple[int, tuple[str, ...], list[Matchup]]] = attrs.field(factory=list)
+    _stride: int = 1
+
+    def watch(self, standings: Standings, line: Counted, path: Path, number: int) -> None:
+        match line:
+            case ReportedRound():
+                self._place(path, number)
+                self._count(line, standings.rounds)
+                self._remember(standings)
+            case TournamentLine():
+                self.beginning.end_of_tournament()
+                self.tournaments.append(line)
+            case VoidLine():
+                if len(self.voids) < _MOST_VOIDS:
+                    self.voids.append(line)
+
+    def _place(self, path: Path, number: int) -> None:
+        if not self.paths or self.paths[-1] != path:
+            self.paths.append(path)
+            self.places.append(array("L"))
+        self.places[-1].append(number)
+
+    def _count(self, line: ReportedRound, number: int) -> None:
+        result = line.result
+        self.rules[line.rules] += 1
+        self.endings[result.ending] += 1
+        self.decisions += len(line.moves)
+        self.last_started = max(self.last_started, line.started)
+        half_points = (1, 1) if result.winner is None else (2, 0) if result.winner == 0 else (0, 2)
+        for name, half in zip(line.bots, half_points, strict=True):
+            self.results[name, result.ending, half] += 1
+        if result.ending.is_fault:
+            self.faults.append(number)
+            return
+        if line.first is not None:
+            self.beginning.add(line.pair or line.id, half_points[line.first])
+            for seat, name in enumerate(line.bots):
+                seating = self.seatings.setdefault(name, Seating())
+                place = 0 if seat == line.first else 1
+                seating.rounds[place] += 1
+                seating.half_points[place] += half_points[seat]
+        if result.winner is not None:
+            self._keep_upset(line, result.winner, number)
+
+    def _keep_upset(self, line: ReportedRound, winner: SeatNumber, number: int) -> None:
+        names = line.bots[winner], line.bots[1 - winner]
+        points = line.result.points[winner], line.result.points[1 - winner]
+        kept = self.upsets.setdefault(names, [])
+        lead = points[0] - points[1]
+        if len(kept) == _UPSETS_OF_A_PAIR and lead <= kept[0].lead:
+            return
+        insort(kept, Upset(lead, -number, line.id, *names, points, line.result.ending))
+        del kept[:-_UPSETS_OF_A_PAIR]
+
+    def _remember(self, standings: Standings) -> None:
+        """Where the matchups stood, at evenly spread times: whenever there are too many, every other one goes."""
+        if standings.rounds % self._stride:
+            return
+        self._snapshots.append((standings.rounds, standings.names, standings.matchups()))
+        if len(self._snapshots) == 2 * _CHECKPOINTS:
+            self._snapshots = self._snapshots[1::2]
+            self._stride *= 2
+
+    def course(self, standings: Standings) -> list[Checkpoint]:
+        """The ratings as they would have been after some of the rounds, and after all."""
+        snapshots = self._snapshots
+        if snapshots and snapshots[-1][0] != standings.rounds:
+            snapshots = [*snapshots, (standings.rounds, standings.names, standings.matchups())]
+        found = []
+        for rounds, names, matchups in snapshots:
+            elo = rate(len(names), matchups).elo
+            known = {name: value for name, value in zip(names, elo, strict=True) if not math.isnan(value)}
+            found.append(Checkpoint(rounds, known))
+        return found
+
+
+@attrs.frozen
+class Report:
+    paths: tuple[Path, ...]
+    standings: Standings
+    rows: list[Row]  # best first
+    gathered: Gathered
+    course: list[Checkpoint]
+    upsets: list[Upset]  # the most surprising first
+    problems: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        return [row.totals.name for row in self.rows]
+
+
+def gather(paths: Sequence[Path]) -> Report:
+    """Raises OSError."""
+    gathered = Gathered()
+    standings, problems = fold(paths, kind=ReportedRound, watch=gathered.watch)
+    gathered.beginning.end_of_tournament()
+    rows = ranked(standings, standings.rate())
+    course = gathered.course(standings)
+    return Report(tuple(paths), standings, rows, gathered, course, _surprising(rows, gathered), problems)
+
+
+def _surprising(rows: list[Row], gathered: Gathered) -> list[Upset]:
+    elo = {row.totals.name: row.elo or 0.0 for row in rows}
+    found = []
+    for (winner, loser), kept in gathered.upsets.items():
+        expected = 1 / (1 + 10 ** ((elo[loser] - elo[winner]) / 400))
+        if expected < 0.5:
+            found += [attrs.evolve(upset, expected=expected) for upset in kept]
+    return sorted(found, key=lambda upset: (upset.expected, -upset.lead, upset.number))[:UPSETS]
+
+
+def sample(total: int, upsets: Iterable[int], faults: Sequence[int], most: int | None) -> list[int]:
+    """The numbers of the rounds that become part of a report: all, or the surprising ones, faults and an even spread of
+    the others."""
+    if most is None or total <= most:
+        return list(range(1, total + 1))
+    chosen = set(list(upsets)[:most])
+    chosen.update(_evenly(faults, min(most // _SPECIAL_SHARE, most - len(chosen))))
+    others = [number for number in range(1, total + 1) if number not in chosen]
+    return sorted([*chosen, *_evenly(others, most - len(chosen))])
+
+
+def _evenly(numbers: Sequence[int], most: int) -> Iterator[int]:
+    count = min(most, len(numbers))
+    return (numbers[place * len(numbers) // count] for place in range(count))

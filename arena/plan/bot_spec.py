@@ -1,0 +1,200 @@
+"""What a bot is to the arena: a name and a command; and the bots that come along."""
+
+import difflib
+import enum
+import importlib.util
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from arena.plan.time_control import Limits
+
+
+class BotError(Exception):
+    """What somebody wrote is no bot that can be started."""
+
+
+class Restart(enum.Enum):
+    """When a bot is started anew even though it did nothing wrong."""
+
+    NEVER = "never"
+    MATCH = "match"
+    ROUND = "round"
+
+
+MOST_PROCESSES: Final = 64  # unless the organiser says otherwise: plenty for a pool of workers, few for the machine
+
+
+@attrs.frozen
+class BotSpec:
+    name: str
+    command: tuple[str, ...]
+    cwd: Path | None = None
+    env: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)  # values may be secrets
+    limits: Limits = attrs.field(factory=Limits)
+    restart: Restart = Restart.NEVER
+    memory: int | None = None  # bytes
+    cpu_seconds: int | None = None
+    inherit_env: bool = False
+    processes: int = MOST_PROCESSES  # at once
+
+    def environment(self) -> dict[str, str]:
+        """What the bot's process gets: little of our own environment, in which secrets stand, and what `env` says."""
+        if self.inherit_env:
+            passed = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+        else:
+            passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
+        if any(self.command[: len(own.command)] == own.command for own in OWN_BOTS.values()):
+            passed |= _where_own_bots_are()
+        return passed | dict(self.env)
+
+    def recorded(self) -> dict[str, Any]:
+        """As the journal keeps it; `from_record` reads it. Of the environment only the names are kept."""
+        return {
+            "name": self.name,
+            "cmd": list(_recorded_command(self.command)),
+            "dir": str(self.cwd) if self.cwd else None,
+            "env": sorted(dict(self.env)),
+            "clock": attrs.asdict(self.limits),
+            "restart": self.restart.value,
+            "memory": self.memory,
+            "cpu": self.cpu_seconds,
+            **({"inherit_env": True} if self.inherit_env else {}),  # older journals have none of these two
+            **({"processes": self.processes} if self.processes != MOST_PROCESSES else {}),
+        }
+
+    @staticmethod
+    def from_record(recorded: Mapping[str, Any]) -> "BotSpec":
+        """Raises KeyError, TypeError or ValueError if something is missing or wrong, and BotError if a variable that
+        the bot had is not set now."""
+        return BotSpec(
+            name=recorded["name"],
+            command=command_of(recorded["cmd"]),
+            cwd=Path(recorded["dir"]) if recorded["dir"] else None,
+            env=_recorded_environment(recorded),
+            limits=Limits(**recorded["clock"]),
+            restart=Restart(recorded["restart"]),
+            memory=recorded["memory"],
+            cpu_seconds=recorded["cpu"],
+            inherit_env=bool(recorded.get("inherit_env", False)),
+            processes=recorded.get("processes", MOST_PROCESSES),
+        )
+
+
+def _recorded_environment(recorded: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A record keeps names, and the values come from our own environment. Old records have the values as well."""
+    env = recorded["env"]
+    if isinstance(env, Mapping):
+        return tuple(env.items())
+    if missing := [name for name in env if name not in os.environ]:
+        raise BotError(
+            f"{recorded['name']} had {', '.join(missing)} in its environment, which is not set now; "
+            "values are not kept, so set it for this command"
+        )
+    return tuple((name, os.environ[name]) for name in env)
+
+
+@attrs.frozen
+class RemoteSpec:
+    """A bot that connects from outside. Its token is kept as a hash, and never in the journal."""
+
+    name: str
+    token_hash: str | None = attrs.field(default=None, repr=False)  # None: let in by an open door, under a free name
+    limits: Limits = attrs.field(factory=Limits)
+    restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not we
+
+    def recorded(self) -> dict[str, Any]:
+        return {"name": self.name, "remote": True, "clock": attrs.asdict(self.limits)}
+
+
+AnySpec = BotSpec | RemoteSpec
+
+
+@attrs.frozen
+class OwnBot:
+    module: str
+    summary: str
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (sys.executable, "-m", self.module)
+
+
+OWN_BOTS: Final = {
+    "random": OwnBot("example_bots.random_bot", "any legal move"),
+    "greedy": OwnBot("example_bots.greedy", "takes what it can prove, builds the strongest formations"),
+    "counting": OwnBot("example_bots.counting", "estimates each stone from the cards that are still unseen"),
+}
+
+
+# What every bot gets of our own environment.
+PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
+TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # of whoever runs us: no bot gets it unless its `env` names it
+
+
+def _where_own_bots_are() -> dict[str, str]:
+    """So that Python finds the bots that come along, from any folder, also where they are not installed."""
+    found = importlib.util.find_spec("example_bots")
+    assert found is not None
+    folders = [str(Path(place).parent) for place in found.submodule_search_locations or ()]
+    return {"PYTHONPATH": os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def command_of(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command; the first may be the name of a bot that comes along."""
+    first, *more = words
+    return (*(OWN_BOTS[first].command if first in OWN_BOTS else (first,)), *more)
+
+
+def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The other way round: which Python runs our own bots does not matter for a tournament."""
+    for name, own in OWN_BOTS.items():
+        if command[: len(own.command)] == own.command:
+            return (name, *command[len(own.command) :])
+    return command
+
+
+def parse_bot(text: str) -> BotSpec:
+    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+    name, equals, command = text.partition("=")
+    named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
+    if not named:
+        name, command = "", text
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BotError(f"{command!r} is no command line: {error}") from None
+    if not words:
+        raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(OWN_BOTS)}")
+    own = words[0] in OWN_BOTS
+    return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
+
+
+def missing_program(spec: BotSpec) -> str | None:
+    """What to say if there is no such program; None if there is."""
+    program = spec.command[0]
+    if "/" in program:
+        path = (spec.cwd or Path()) / program
+        if path.is_file():
+            return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
+    elif shutil.which(program, path=dict(spec.env).get("PATH")):
+        return None
+    near = difflib.get_close_matches(program, OWN_BOTS, n=1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    here = " (a file of this name is here: say ./ before it, or its interpreter)"
+    is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
+    return f"there is no program {program!r}{here if is_here else meant}"
+
+
+def name_from(words: list[str]) -> str:
+    """The program's name, or of a script that an interpreter runs, the script's."""
+    scripts = [word for word in words[1:] if not word.startswith("-") and Path(word).suffix]
+    program = Path(words[0]).name
+    runs_scripts = program.startswith(("python", "node", "bash", "sh", "java", "ruby", "perl", "deno"))
+    return Path(scripts[0]).stem if scripts and runs_scripts else Path(program).stem or program

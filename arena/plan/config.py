@@ -1,0 +1,373 @@
+"""The TOML file and the command line become one frozen config; mistakes are told with their place."""
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from arena.plan.bot_spec import (
+    MOST_PROCESSES,
+    OWN_BOTS,
+    AnySpec,
+    BotError,
+    BotSpec,
+    RemoteSpec,
+    Restart,
+    command_of,
+    missing_program,
+    name_from,
+    parse_bot,
+)
+from arena.plan.deals import DealKey
+from arena.plan.names import twin_of
+from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
+from arena.plan.schedule import Format
+from arena.plan.time_control import Limits
+from engine.ruleset import Begins, RuleSet
+from protocol.names import NAME_RULE, name_problem
+
+
+class ConfigError(Exception):
+    """A mistake in a tournament file or on the command line: what was found, and what was expected."""
+
+
+@attrs.frozen
+class Config:
+    bots: tuple[AnySpec, ...]
+    rules: RuleSet
+    form: Format
+    cycles: int
+    rounds: int
+    mirrored: bool
+    seed: str  # a public one that somebody named; empty if the deals come from a secret
+    max_faults: int
+    max_voids: int
+    event: str
+    site: str
+    concurrency: int
+    journal: Path | None
+    first_cycle: int = 1  # its number; a server that plays for ever goes on counting
+    kept: bool = True  # the journal stays; false for one that is written to a temporary place
+    key: DealKey | None = None  # of the deals; known once the tournament begins or goes on
+
+    @property
+    def paired(self) -> bool:
+        """Whether two rounds, in which each player begins once, are a unit of statistics."""
+        return self.rules.begins is Begins.ALTERNATE
+
+    def recorded(self) -> dict[str, Any]:
+        """What the journal keeps besides the hash of the key (deals.py): all that decides which rounds are played and
+        how. Where and how fast is not part of it, so a tournament may go on elsewhere, with other concurrency."""
+        return {
+            "event": self.event,
+            "site": self.site,
+            "rules": self.rules.name,
+            "format": self.form.value,
+            "cycles": self.cycles,
+            "rounds": self.rounds,
+            "mirror": self.mirrored,
+            "pairs": self.paired,
+            "max_faults": self.max_faults,
+            "max_voids": self.max_voids,
+            "bots": [bot.recorded() for bot in self.bots],
+        } | ({"first_cycle": self.first_cycle} if self.first_cycle > 1 else {})
+
+
+@attrs.frozen
+class Source:
+    """Values as they were written, and where, for error messages."""
+
+    values: Mapping[str, Any]
+    where: Callable[[str], str]  # of a key: "cup.toml:3" or "--rounds"
+
+    def read(self, options: Mapping[str, Option]) -> dict[str, Any]:
+        found = {}
+        for key, value in self.values.items():
+            if key not in options:
+                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; there are: {', '.join(options)}")
+            try:
+                found[key] = options[key].read(value)
+            except ValueError as error:
+                said = ":" if options[key].secret else f" = {value!r}, but"
+                raise ConfigError(f"{self.where(key)}: {key}{said} expected {error}") from None
+        return found
+
+
+def _flag(key: str) -> str:
+    return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER) else "the command line"
+
+
+def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
+    """BOT arguments, `--bot` texts of key=value words, and the options that were given."""
+    values = Source(options, _flag).read(by_name(TOURNAMENT, BOT))
+    each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
+    players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
+    places = [repr(text) for text in bots]
+    for text in specs:
+        where = f"--bot {text!r}"
+        players.append(_bot(each | _spec_keys(text, where), where, Path()))
+        places.append(where)
+    _check_programs(zip(places, players, strict=True))
+    return _config(values, players, _flag)
+
+
+def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
+    """One BOT argument, and the options of bots that were given."""
+    spec = _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
+    _check_programs([(repr(bot), spec)])
+    return spec
+
+
+def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
+    """A bot that is started as it is, with the options of STARTED that were given. Raises ConfigError."""
+    keys = Source(options, _flag).read(by_name(STARTED))
+    names = {"cpu": "cpu_seconds"}
+    return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
+
+
+def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
+    try:
+        spec = parse_bot(text)
+    except BotError as error:
+        raise ConfigError(str(error)) from None
+    return _local_bot({**keys, "name": spec.name, "cmd": spec.command}, repr(text), Path())
+
+
+def _spec_keys(text: str, where: str) -> dict[str, Any]:
+    try:
+        words = dict(word.partition("=")[::2] for word in shlex.split(text))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; expected words like cmd=./mybot name=mine") from None
+    return Source(words, lambda _key: where).read(by_name(BOT, OWN))
+
+
+def from_file(path: Path, options: Mapping[str, str]) -> Config:
+    """A tournament file for bots that we start. Raises ConfigError."""
+    found = read_file(path, options)
+    for bot in found.config.bots:
+        if isinstance(bot, RemoteSpec):
+            raise ConfigError(f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve")
+    return found.config
+
+
+@attrs.frozen
+class TournamentFile:
+    config: Config
+    server: Mapping[str, Any]  # what stands under [server], and on the command line
+    limits: Limits  # of bots that the file does not name
+    where: Callable[[str], str]  # the place of a key, or of a bot
+
+
+def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> TournamentFile:
+    """A tournament file; options of the command line take precedence over its own. Bots run in the file's folder unless
+    they have a `dir`, which is relative to it, as are `journal`, `cert` and `key`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: the file is not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    lines = _Lines(str(path), text)
+    tables = document.pop("bot", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
+    each_table = _table(document, "each", "what bots share", lines)
+    server_table = _table(document, "server", "what the server does", lines)
+    values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT))
+    each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT))
+    server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER))
+    flags = Source(options, _flag).read(by_name(TOURNAMENT, BOT, SERVER))
+    values = {"journal": path.with_suffix(".jsonl").name} | values
+    values["journal"] = str(path.parent / values["journal"])
+    server |= {key: path.parent / server[key] for key in ("cert", "key") if key in server}
+    values |= _only(flags, TOURNAMENT)
+    over = _only(flags, BOT)
+    players = []
+    places = [lines.of("bot", number, None) for number in range(len(tables))]
+    for number, table in enumerate(tables):
+        own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN))
+        players.append(_bot(each | own | over, places[number], path.parent))
+    _check_programs(zip(places, players, strict=True))
+    where = partial(_where_in_file, lines, [bot.name for bot in players], options)
+    config = _config(values, players, where, least)
+    return TournamentFile(config, server | _only(flags, SERVER), _limits(each | over), where)
+
+
+def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key in by_name(options)}
+
+
+def _table(document: dict[str, Any], name: str, what: str, lines: "_Lines") -> dict[str, Any]:
+    table = document.pop(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{lines.of(name, 0, None)}: {what} is written as one [{name}] table")
+    return table
+
+
+def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str], key: str) -> str:
+    """Of a key, or of the second bot with a name."""
+    if key in options:
+        return _flag(key)
+    places = [number for number, name in enumerate(names) if name == key]
+    return lines.of("bot", places[-1], None) if places else lines.of("", 0, key)
+
+
+class _Lines:
+    """Finds the line of a key, as people write TOML: one key a line, under its [table]."""
+
+    def __init__(self, path: str, text: str):
+        self._path = path
+        self._lines: dict[tuple[str, int, str | None], int] = {}
+        table, counts = "", {"": 1}
+        for number, line in enumerate(text.splitlines(), 1):
+            if header := re.match(r"\s*\[\[?\s*([\w-]+)((?:\.[\w-]+)*)\s*\]\]?", line):
+                if header[2]:  # [bot.env] belongs to the last [[bot]]
+                    self._lines.setdefault((table, counts.get(table, 1) - 1, header[2].split(".")[1]), number)
+                    continue
+                table = header[1]
+                counts[table] = counts.get(table, 0) + 1
+                self._lines[table, counts[table] - 1, None] = number
+            elif key := re.match(r"""\s*["']?([\w-]+)["']?\s*[=.]""", line):
+                self._lines.setdefault((table, counts[table] - 1, key[1]), number)
+
+    def of(self, table: str, place: int, key: str | None) -> str:
+        number = self._lines.get((table, place, key))
+        return f"{self._path}:{number}" if number else self._path
+
+
+def _limits(keys: Mapping[str, Any]) -> Limits:
+    bank, increment = keys.get("tc", (None, 0))
+    no_move_limit = None if "tc" in keys else Limits().move_ms  # with a bank, each answer may take all of it
+    return Limits(
+        move_ms=keys.get("st", no_move_limit),
+        bank_ms=bank,
+        increment_ms=increment,
+        start_ms=keys.get("start", Limits().start_ms),
+        margin_ms=keys.get("timemargin", Limits().margin_ms),
+    )
+
+
+def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
+    return _remote_bot(keys, where) if "token" in keys else _local_bot(keys, where, folder)
+
+
+def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
+    if not keys.get("cmd"):
+        raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it, or a token to connect with")
+    words = keys["cmd"]
+    name = keys.get("name", words[0] if words[0] in OWN_BOTS else name_from(list(words)))
+    if problem := name_problem(name):
+        raise ConfigError(f"{where}: {name!r} is no name: {problem}; expected {NAME_RULE}")
+    cwd = folder / keys["dir"] if "dir" in keys else folder
+    if not cwd.is_dir():
+        raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
+    return BotSpec(
+        name=name,
+        command=(*command_of(words), *keys.get("args", ())),
+        cwd=None if cwd == Path() else cwd,
+        env=keys.get("env", ()),
+        limits=_limits(keys),
+        restart=keys.get("restart", Restart.NEVER),
+        memory=keys.get("memory"),
+        cpu_seconds=keys.get("cpu"),
+        inherit_env=keys.get("inherit-env", False),
+        processes=keys.get("processes", MOST_PROCESSES),
+    )
+
+
+def _check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
+    """Tells of all programs that are missing at once, each with the place of its bot. Raises ConfigError."""
+    local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
+    if problems := [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]:
+        raise ConfigError("\n".join(problems))
+
+
+def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
+    if "cmd" in keys:
+        raise ConfigError(f"{where}: a bot has a cmd, which we start, or a token, with which it connects; not both")
+    if "name" not in keys:
+        raise ConfigError(f"{where}: a bot with a token needs a name, too")
+    return RemoteSpec(keys["name"], keys["token"], _limits(keys))
+
+
+def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str], str], least: int = 2) -> Config:
+    """`where` tells the place of a key, or of a bot."""
+    if len(bots) < least:
+        raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
+    names = [bot.name for bot in bots]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
+    for place, name in enumerate(names):
+        if twin := twin_of(name, names[:place]):
+            raise ConfigError(
+                f"{where(name)}: {name!r} can be taken for {twin!r}: names that look alike, in whatever case, are one "
+                "bot; give one of them another name"
+            )
+    hashes = [bot.token_hash for bot in bots if isinstance(bot, RemoteSpec)]
+    for bot in reversed(bots):
+        if isinstance(bot, RemoteSpec) and hashes.count(bot.token_hash) > 1:
+            raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
+    rules: RuleSet = values.get("rules", RuleSet())
+    winner_begins = rules.begins is Begins.WINNER
+    mirrored = values.get("mirror", False)
+    if mirrored and winner_begins:
+        raise ConfigError(
+            f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
+            "next one; leave out mirror, or set it to false"
+        )
+    rounds = values.get("rounds", 10)
+    if mirrored and rounds % 2:
+        raise ConfigError(
+            f"{where('rounds')}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number"
+        )
+    journal = values.get("journal")
+    return Config(
+        bots=tuple(bots),
+        rules=rules,
+        form=values.get("format", Format.ROUND_ROBIN),
+        cycles=values.get("cycles", 1),
+        rounds=rounds,
+        mirrored=mirrored,
+        seed=values.get("seed", ""),
+        max_faults=values.get("max-faults", 5),
+        max_voids=values.get("max-voids", 20),
+        event=values.get("event", ""),
+        site=values.get("site", ""),
+        concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
+        journal=Path(journal) if journal else None,
+    )
+
+
+def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between two configs, a line for each."""
+    found = []
+    for key in [*recorded, *(key for key in now if key not in recorded)]:
+        before, after = recorded.get(key), now.get(key)
+        if key == "bots" and isinstance(before, list) and isinstance(after, list):
+            found += _bot_differences(before, after)
+        elif before != after and key != "dir":  # a tournament may go on from another place
+            found.append(f"{key}: the journal has {before!r}, now it is {after!r}")
+    return found
+
+
+def _bot_differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[str]:
+    old, new = ({bot.get("name"): bot for bot in bots} for bots in (before, after))
+    if list(old) != list(new):
+        return [f"bots: the journal has {', '.join(map(str, old))}, now there are {', '.join(map(str, new))}"]
+    return [f"bot {name}: {line}" for name in old for line in differences(_named(old[name]), _named(new[name]))]
+
+
+def _named(bot: dict[str, Any]) -> dict[str, Any]:
+    """With the names of its environment alone: older journals have the values as well."""
+    env = bot.get("env")
+    return bot | {"env": sorted(map(str, env))} if isinstance(env, dict | list) else bot

@@ -1,0 +1,85 @@
+"""Where deals come from: a key, and the id of the round. Pure.
+
+By default the key is a secret. Its hash opens the journal and a last line reveals it, so whoever reads the journal can
+check that every deal followed from what was promised before the first round (verify.py). A seed that somebody named is
+a key as well, but a public one: whoever knows it, or guesses it, knows every deal.
+
+No bot sees a deal twice. A round that was void is played again with another deal, and so is whatever was under way when
+a tournament stopped: the label of a deal counts both. The exceptions are what an organiser asks for: mirrored rounds,
+and a public seed, whose deals stay the same however often the tournament is stopped.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from arena.plan.schedule import PlannedRound, RoundId
+from engine.cards import card_texts
+from engine.deal import Deal
+from engine.ruleset import RuleSet
+from protocol.messages import RevealedDeal
+
+SCHEME: Final = "hmac-sha256"  # how a journal's configuration names this way of dealing
+_SALT_DIGITS: Final = 32  # hexadecimal: 128 bits
+
+
+@attrs.frozen
+class Dealt:
+    """The deal of one round."""
+
+    seed: str  # of this round alone; it tells nothing about any other
+    salt: str  # what is hashed together with the deal, so that nobody can try all deals against the hash
+    deal: Deal
+    attempt: int = 1  # more if the round was void, or may have been under way, before
+
+    def revealed(self, number: int) -> RevealedDeal:
+        """As the bots are told after the round of this number."""
+        return RevealedDeal(number, card_texts(self.deal.clan), card_texts(self.deal.tactics), self.salt, self.attempt)
+
+
+@attrs.frozen
+class DealKey:
+    """The key of all deals of one tournament."""
+
+    text: str = attrs.field(repr=False)
+    is_public: bool = False
+
+    @property
+    def hash(self) -> str:
+        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+
+    def recorded(self) -> dict[str, Any]:
+        """What the opening line of a journal says of it."""
+        return {"deals": SCHEME} | ({"seed": self.text} if self.is_public else {"seed_hash": self.hash})
+
+    def deal(
+        self,
+        planned: PlannedRound,
+        rules: RuleSet,
+        *,
+        voids: int = 0,
+        resumes: int = 0,
+        mirrored_seed: str | None = None,
+    ) -> Dealt:
+        """`mirrored_seed` is that of the round that this one mirrors: it decides the deal, whatever happened since."""
+        seed = mirrored_seed or self.seed(planned.id, voids, resumes)
+        salt = self.salt(planned.id, voids, resumes)
+        return Dealt(seed, salt, Deal.from_seed(seed, rules.tactics), 1 + voids + resumes)
+
+    def seed(self, round_id: RoundId, voids: int, resumes: int) -> str:
+        """Of the round, after it was void, and the tournament resumed, so many times."""
+        return self._derived(f"deal {round_id} {voids} {resumes}")
+
+    def salt(self, round_id: RoundId, voids: int, resumes: int) -> str:
+        return self._derived(f"salt {round_id} {voids} {resumes}")[:_SALT_DIGITS]
+
+    def _derived(self, label: str) -> str:
+        return hmac.new(self.text.encode(), label.encode(), hashlib.sha256).hexdigest()
+
+
+def is_recorded(config: Mapping[str, Any]) -> bool:
+    """Whether the tournament of this configuration made its deals in this way; legacy_deals.py has the older one."""
+    return config.get("deals") == SCHEME

@@ -1,0 +1,38 @@
+"""Which names can be taken for each other. Pure, but for the table of characters that look alike, which is read once.
+
+No library on PyPI computes the skeletons of Unicode Technical Standard 39 without a compiler, so the table of the
+standard comes along (confusables.txt, written by tests/tools/confusables.py).
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib import resources
+
+
+@cache
+def _looks_like() -> dict[int, str]:
+    table = resources.files("arena.plan").joinpath("confusables.txt").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in table.splitlines()[1:])
+    return {ord(char): target for target, chars in lines for char in chars}
+
+
+def _look(text: str) -> str:
+    return unicodedata.normalize("NFKD", text.translate(_looks_like())).casefold()
+
+
+@lru_cache(4096)
+def skeletons(name: str) -> frozenset[str]:
+    """What the name looks like, written as it is and written small. Names that share one can be taken for each other.
+
+    There are two because case and looks disagree: a Cyrillic В looks like B, its small в does not look like b; Ι and ι
+    are one letter of Greek, but Ι looks like l. The letters I and i are one as well, and so are I, l and 1."""
+    plain = unicodedata.normalize("NFKD", name)
+    small = unicodedata.normalize("NFKD", plain.casefold())
+    return frozenset(text.replace("i", "l") for text in (_look(_look(plain)), _look(small)))
+
+
+def twin_of(name: str, others: Iterable[str]) -> str | None:
+    """The first of the others that this one can be taken for; the name itself is none."""
+    mine = skeletons(name)
+    return next((other for other in others if other != name and not mine.isdisjoint(skeletons(other))), None)

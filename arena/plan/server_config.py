@@ -1,0 +1,118 @@
+"""What a server does besides playing a tournament: where it listens, when it begins, and the limits of its door."""
+
+import ssl
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from arena.plan.config import Config, ConfigError, TournamentFile, read_file
+from arena.plan.time_control import Limits
+from protocol.framing import MAX_LINE
+
+
+@attrs.frozen
+class DoorLimits:
+    connections: int = 2000  # bots and watchers in all
+    per_address: int = 250  # of them; a class room behind one router, with a few connections for each bot
+    per_second: int = 2000  # greeted at most; whoever comes faster waits on the porch
+    hello_seconds: float = 10.0  # to say hello, TLS included
+    line: int = MAX_LINE
+    unread: int = 256 * 1024  # bytes on their way to a bot that does not read them
+    late_answers: int = 1000  # of one connection, that nobody asked for
+    wrong_tokens: int = 10  # from one address in a minute that are answered at once
+
+
+@attrs.frozen
+class ServerConfig:
+    listen: str
+    open_door: bool
+    forever: bool
+    begin: str | datetime  # "all", "key" or a moment
+    grace: float  # seconds
+    drain: float  # seconds
+    certificate: tuple[Path, Path] | None  # chain and key
+    watch_delay: float  # seconds
+    show_hands: bool
+    watchers: int
+    door: DoorLimits
+    bot_limits: Limits  # of bots that the file does not name
+
+
+def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, ServerConfig]:
+    """Raises ConfigError."""
+    found = read_file(path, options, least=0)
+    server = _server(found)
+    if found.config.seed and not found.server.get("public-seed", False):
+        raise ConfigError(
+            f"{found.where('seed')}: a server does not take a seed, because whoever knows it knows all deals; leave it "
+            "out, and the deals come from a secret, or say --public-seed if all bots are yours"
+        )
+    if server.open_door and not server.forever and "begin" not in found.server:
+        raise ConfigError("with --open it is not known who will come: say when to begin, --begin key or --begin 20:30")
+    if len(found.config.bots) < 2 and not server.open_door:
+        raise ConfigError(
+            f"a tournament needs two bots or more, found {len(found.config.bots)}; with --open others may join"
+        )
+    return found.config, server
+
+
+def _server(found: TournamentFile) -> ServerConfig:
+    values = found.server
+    if "listen" not in values:
+        raise ConfigError("--listen HOST:PORT is missing: where shall the server listen?")
+    return ServerConfig(
+        listen=values["listen"],
+        open_door=values.get("open", False),
+        forever=values.get("forever", False),
+        begin=values.get("begin", "all"),
+        grace=values.get("grace", 60.0),
+        drain=values.get("drain", 60.0),
+        certificate=_certificate(values),
+        watch_delay=values.get("watch-delay", 0.0),
+        show_hands=values.get("show-hands", False),
+        watchers=values.get("watchers", 100),
+        door=_door(values),
+        bot_limits=found.limits,
+    )
+
+
+def _certificate(values: Mapping[str, Any]) -> tuple[Path, Path] | None:
+    if "cert" in values and "key" in values:
+        return values["cert"], values["key"]
+    for given, missing in (("cert", "key"), ("key", "cert")):
+        if given in values:
+            raise ConfigError(f"--{given} needs --{missing}, too")
+    return None
+
+
+# The option of each limit of the door.
+_DOOR = {
+    "connections": "connections",
+    "per-address": "per_address",
+    "per-second": "per_second",
+    "hello": "hello_seconds",
+    "line": "line",
+    "unread": "unread",
+    "late-answers": "late_answers",
+    "wrong-tokens": "wrong_tokens",
+}
+
+
+def _door(values: Mapping[str, Any]) -> DoorLimits:
+    return DoorLimits(**{field: values[name] for name, field in _DOOR.items() if name in values})
+
+
+def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
+    """Raises ConfigError if the files are no certificate and its key."""
+    if server.certificate is None:
+        return None
+    chain, key = server.certificate
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(chain, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(f"cannot use --cert {chain} with --key {key}: {error.strerror or error}") from None
+    return context

@@ -1,0 +1,2 @@
+"""A recorded round step by step: positions, what moved, why a claim was possible, what one seat could see, and all of
+it as text for a terminal. Reading keys is in cli, pages for a browser are in pages."""

@@ -1,0 +1,19 @@
+"""Reads one round of a journal and builds its replay."""
+
+from pathlib import Path
+
+from arena.journal.index import find_round
+from arena.journal.lines import JournalError
+from arena.replay.build import replay_of
+from arena.replay.positions import Replay
+from arena.support.text import printable
+from engine.errors import EngineError
+
+
+def load_replay(path: Path, address: str) -> Replay:
+    """The round of the journal. Raises JournalError if it is not there, or was not played by the rules."""
+    number, line = find_round(path, address)
+    try:
+        return replay_of(line)
+    except (EngineError, ValueError) as error:
+        raise JournalError(f"{path}:{number}: round {printable(line.id)}: {printable(str(error))}") from None

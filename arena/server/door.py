@@ -1,0 +1,316 @@
+"""The door: a peer that has spoken on the porch (porch.py) comes through here, as far as the limits allow.
+
+Theory of operation. A bot whose hello proves a name that is known here gets a task at once, however many strangers
+there are; others get one only as far as the rate of their address and network allows, and are closed without a word
+beyond it. The task either brings a bot to the lobby and stays with it as its owner, or a watcher to the gallery, or
+says why not. Places inside are limited in all and for each address, and one is kept for every bot of the tournament
+that is away. What a stranger can make us keep is bounded at every place. No exception leaves a connection's own task.
+"""
+
+import contextlib
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import trio
+
+from arena.bots.link import Link, LinkClosed
+from arena.bots.streams import TcpStream, tune
+from arena.plan.server_config import DoorLimits
+from arena.server.admission import Refusal, Refused, Registry
+from arena.server.lobby import Abandoned, Connection, Lobby
+from arena.server.porch import Porch, Stranger
+from arena.server.rates import Buckets, Place, Room, Shares
+from arena.server.spectators import Gallery
+from arena.server.strikes import Strikes
+from arena.support.version import SERVER
+from protocol.errors import RemoteProtocolError
+from protocol.messages import PROTOCOL, BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, encode
+from protocol.session import State
+
+_HELLO: Final = ServerHello(PROTOCOL, SERVER)
+_KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
+_LINGER_SECONDS: Final = 1.0  # for the other side to take what we said last
+_LINGER_BYTES, _LINGER_READS = 64 * 1024, 8  # of what it still sends
+_LINGERING: Final = 64  # at once; others are closed as they are
+# Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
+_TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
+# Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
+_TURNS, _TURNS_AT_ONCE = 50.0, 50.0
+_LONGEST_TURN: Final = 1.0  # seconds that one of them waits for its turn; there are 50 of them then
+_HANDSHAKE_SECONDS: Final = 5.0
+_HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
+_TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
+
+
+class Door:
+    def __init__(
+        self,
+        listener: trio.SocketListener,
+        registry: Registry,
+        lobby: Lobby,
+        gallery: Gallery,
+        limits: DoorLimits,
+        tls: ssl.SSLContext | None,
+        note: Callable[[str], None],
+    ):
+        self._listener = listener
+        self._registry = registry
+        self._lobby = lobby
+        self._gallery = gallery
+        self._limits = limits
+        self._tls = tls
+        self._note = note  # told of whoever is refused
+        self._inside: Counter[str] = Counter()  # bots and watchers by address
+        self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
+        self._strikes = Strikes(limits.wrong_tokens)
+        self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
+        self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
+        self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
+        self._lingering = 0
+        self._trusted: dict[str, None] = {}
+        self._accepting = trio.CancelScope()
+
+    async def run(self) -> None:
+        """Returns once the door is closed and everybody has left."""
+        async with trio.open_nursery() as visitors, self._listener:
+
+            def open_to(stranger: Stranger) -> None:
+                if self._tls is None and not self._is_worth_a_task(stranger):
+                    stranger.connection.close()
+                else:
+                    visitors.start_soon(self._receive, stranger)
+
+            words = _parting(Refusal.TOO_SLOW, self._too_slow, again=False) if self._tls is None else b""
+            greeting = encode(_HELLO) if self._tls is None else b""
+            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._note)
+            with self._accepting:
+                await porch.run()
+
+    def close(self) -> None:
+        """Nobody else comes in; whoever is here stays."""
+        self._accepting.cancel()
+
+    @property
+    def _too_slow(self) -> str:
+        return f"nothing that counts as hello came within {self._limits.hello_seconds:g} seconds"
+
+    def _is_worth_a_task(self, stranger: Stranger) -> bool:
+        now = trio.current_time()
+        name = self._owner(bytes(stranger.heard.partition(b"\n")[0]))
+        if name is None or not self._registry.is_established(name):
+            return self._tasks.take(stranger.place, now)
+        return self._turns.of(name).ready_at(now) <= now + _LONGEST_TURN
+
+    def _owner(self, line: bytes) -> str | None:
+        """Who says this, if it is the hello of a bot that is known here."""
+        try:
+            hello = decode_from_bot(line)
+        except RemoteProtocolError:
+            return None
+        return self._registry.owner(hello) if isinstance(hello, BotHello) else None
+
+    async def _receive(self, stranger: Stranger) -> None:
+        stream = self._prepared(stranger.connection)
+        try:
+            async with stream:
+                try:
+                    await self._serve(stream, stranger)
+                finally:
+                    await self._linger(stream)
+        except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
+            pass  # it has left, in whatever way
+
+    def _prepared(self, connection: socket.socket) -> trio.abc.Stream:
+        with contextlib.suppress(OSError):  # it has left already; whoever reads from it will see that
+            tune(connection)
+            connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.unread // 2
+            )  # the kernel doubles it
+        stream = TcpStream(connection)
+        return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
+
+    async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
+        link = Link(
+            stream,
+            line_limit=self._limits.line,
+            most_ignored=self._limits.late_answers,
+            kept_lines=_KEPT_LINES,
+            may_tear=True,
+        )
+        place = stranger.place
+        try:
+            hello = await self._hello(link, stream, stranger)
+            if hello.watch is None:
+                await self._host(hello, link, place)
+            else:
+                if not self._gallery.has_room_for(place):
+                    raise Refused(Refusal.FULL, "there is no room for more watchers")
+                with self._inside_of(place, None):
+                    self._check_open()
+                    await self._gallery.attend(link, hello.watch, place)
+        except Refused as refused:
+            await self._refuse(link, refused, place)
+        except trio.TooSlowError:
+            await _dismiss(link, Refusal.TOO_SLOW, self._too_slow)
+        except RemoteProtocolError as error:
+            self._note(f"{place.address} said something wrong ({error.code})")  # no more: it may have held a token
+            await _dismiss(link, error.code, str(error), again=True)
+        except (Abandoned, _GivenUp):
+            await trio.aclose_forcefully(stream)
+        except LinkClosed:
+            pass
+
+    async def _hello(self, link: Link, stream: trio.abc.Stream, stranger: Stranger) -> BotHello:
+        if isinstance(stream, trio.SSLStream):
+            await self._handshake(link, stream, stranger.place)
+        else:
+            link.take_over(_HELLO, bytes(stranger.heard))
+        hello = await link.hear()  # it is there
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        return hello
+
+    async def _handshake(self, link: Link, stream: trio.SSLStream[trio.abc.Stream], place: Place) -> None:
+        """Returns once there is something to hear. Those who are too slow, or make place for others, are closed."""
+        with trio.CancelScope() as scope:
+            if (pushed := self._handshakes.enter(scope, place)) is not None:
+                pushed.cancel()
+            try:
+                with trio.fail_after(self._limits.hello_seconds):
+                    with trio.fail_after(_HANDSHAKE_SECONDS):
+                        await stream.do_handshake()
+                    await link.say(_HELLO)
+                    await link.wait_line()
+                return
+            except trio.TooSlowError:
+                if link.session.state is not State.NEW:
+                    raise
+            finally:
+                if scope in self._handshakes:
+                    self._handshakes.leave(scope)
+        raise _GivenUp
+
+    async def _host(self, hello: BotHello, link: Link, place: Place) -> None:
+        known = self._registry.owner(hello)
+        if known is not None:
+            await self._turn_of(known)
+            if self._registry.is_established(known):
+                self._trust(place)
+        name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
+        try:
+            with self._inside_of(place, name):
+                connection = await self._welcome(name, hello, link, place.address)
+                self._check_open()
+                with self._lobby.present(connection):
+                    try:
+                        await connection.stay()
+                    finally:
+                        await connection.take_leave()
+        finally:
+            if not self._is_here(name):
+                self._registry.left(name)
+
+    async def _turn_of(self, name: str) -> None:
+        bucket, now = self._turns.of(name), trio.current_time()
+        if bucket.ready_at(now) > now + _LONGEST_TURN:
+            raise _GivenUp
+        await trio.sleep(bucket.reserve(now))
+
+    def _trust(self, place: Place) -> None:
+        for key in (place.address, place.network):
+            self._trusted.pop(key, None)
+            self._trusted[key] = None
+        while len(self._trusted) > _TRUSTED:
+            del self._trusted[next(iter(self._trusted))]
+
+    @contextlib.contextmanager
+    def _inside_of(self, place: Place, name: str | None) -> Iterator[None]:
+        """A place inside, for a bot or a watcher. Raises Refused if there is none."""
+        has_own = name is not None and self._registry.has_place(name) and not self._is_here(name)
+        if not has_own:
+            self._check_room(place.address)
+        self._inside[place.address] += 1
+        try:
+            yield
+        finally:
+            self._inside -= Counter([place.address])  # forgets it at zero
+
+    def _check_room(self, address: str) -> None:
+        most, kept = self._limits.connections, self._registry.places_kept(self._is_here)
+        if self._inside.total() + kept >= most:
+            places = f" ({kept} places are kept for bots that are away)" if kept else ""
+            raise Refused(Refusal.FULL, f"there are {most} connections already{places}; try again later", again=True)
+        if self._inside[address] >= self._limits.per_address:
+            words = f"there are {self._limits.per_address} connections from {address} already"
+            raise Refused(Refusal.FULL, words, again=True)
+
+    def _check_open(self) -> None:
+        """Nobody comes in any more once the door is closed: those who are inside were sent away then, and no one else
+        would be. Raises _GivenUp."""
+        if self._accepting.cancel_called:
+            raise _GivenUp
+
+    def _is_here(self, name: str) -> bool:
+        return self._lobby.is_here(name) or bool(self._welcoming[name])
+
+    async def _welcome(self, name: str, hello: BotHello, link: Link, address: str) -> Connection:
+        session = self._registry.session(name)
+        lost = self._lobby.drop_lost(name, hello.session or "")
+        self._welcoming[name] += 1
+        try:
+            with trio.fail_after(self._limits.hello_seconds):
+                await link.welcome(Welcome(name, session))
+        finally:
+            self._welcoming -= Counter([name])  # forgets it at zero
+        return Connection(name, link, address, session, hello.legal, takes_place_of=lost)
+
+    def _may_hold(self, name: str, hello: BotHello) -> bool:
+        """Whether a bot without a token may have the name: nobody has it, or only a connection that it lost."""
+        connections = self._lobby.connections(name)
+        if not connections:
+            return not self._welcoming[name]
+        return any(each.is_session(hello.session or "") for each in connections)
+
+    async def _refuse(self, link: Link, refused: Refused, place: Place) -> None:
+        self._note(f"{place.address} was refused: {refused}")
+        if refused.guessed and (seconds := self._strikes.add(place.address)):
+            with self._strikes.held(place.address) as may_wait:
+                if not may_wait:
+                    return
+                await trio.sleep(seconds)
+        await _dismiss(link, refused.code, str(refused), again=refused.again)
+
+    async def _linger(self, stream: trio.abc.Stream) -> None:
+        """Reads for a while what the peer still sends: to close a socket with unread data takes back what was said."""
+        tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
+        assert isinstance(tcp, TcpStream)
+        tcp.close_writer()
+        if self._lingering >= _LINGERING:
+            return
+        self._lingering += 1
+        try:
+            with trio.move_on_after(_LINGER_SECONDS):
+                for _ in range(_LINGER_READS):
+                    if not await tcp.receive_some(_LINGER_BYTES):
+                        return
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return  # it has left
+        finally:
+            self._lingering -= 1
+
+
+class _GivenUp(Exception):
+    """Nothing more is done for this connection, and nothing said."""
+
+
+def _parting(code: str, reason: str, *, again: bool) -> bytes:
+    return encode(Error(code, reason, fatal=True)) + encode(Bye(reason, again))
+
+
+async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -> None:
+    with trio.move_on_after(_LINGER_SECONDS), contextlib.suppress(LinkClosed):
+        if link.session.state is not State.CLOSED:
+            await link.say(Error(code, reason, fatal=True))
+            await link.say(Bye(reason, again))

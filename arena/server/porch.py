@@ -1,0 +1,272 @@
+"""The porch: those who have connected and not said hello yet.
+
+Theory of operation. Anybody can stand here, so nobody has a task, a stream or a session here: only a socket, looked
+after by one task that works in slices. A slice accepts what the kernel has, greets some, reads once from some of those
+who speak, and then lets the bots play. Slices are bounded in number and size, and so is what strangers cost us.
+
+Networks and their addresses are greeted in turn, so that a flood waits behind itself. Addresses within their rate come
+first; of the others the oldest, and now and then the newest, because those who are only a flood never wait. When all
+places are taken the greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door,
+which decides what it is worth. With TLS a peer has to speak first, and is then handed to the door for its handshake, at
+a lower rate, because a handshake costs a millisecond.
+"""
+
+import errno
+import math
+import os
+import select
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+import trio
+
+from arena.bots.streams import is_hung_up
+from arena.plan.server_config import DoorLimits
+from arena.server.rates import Bucket, Floods, Place, Room, Shares, place_of
+from arena.server.syn_filter import set_filter
+
+_SLICES: Final = 200  # a second in the long run; at 1 to 2 ms each a third of one core at the very most
+_SLICES_AT_ONCE: Final = 20  # so that somebody who comes to a quiet server does not wait for the next slice
+_ACCEPTS: Final = 256  # in a slice; closing them again takes some 15 µs each
+_GREETINGS: Final = 32  # in a slice; some 30 µs each
+_READS: Final = 32  # in a slice; some 20 µs each
+_LARGEST: Final = (
+    8  # times as many of both, if as many slices fell out because many bots play: the share stays the same
+)
+_CHUNK: Final = 16 * 1024  # read at once from one of them
+_READS_OF_ONE: Final = 64  # a hello that comes in more pieces than that is not one
+# Who are greeted and silent. They cost a socket each, and time only when they are sent away and come again; so there is
+# room for many, and a crowd at the address of a bot does not push it out.
+_WATCHED: Final = 3000
+_HEARD: Final = 16 * 2**20  # bytes that all of them together have said
+_FIRST: Final = 512  # who wait for their turn
+_LATE: Final = 1024  # who wait for their turn though their address was over its rate; half of them from one
+_NEWEST_EACH: Final = 4  # turns of those; at other turns it is the oldest of them
+# Of one address, a second and at once; a network has four times as much. More are greeted only if there is time.
+_KNOCKS, _KNOCKS_AT_ONCE = 50.0, 250.0
+# The same for handshakes of TLS, and how many there are in all.
+_HANDSHAKES, _HANDSHAKES_AT_ONCE, _HANDSHAKES_IN_ALL = 20.0, 60.0, 150.0
+_NETWORK: Final = 4.0
+_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+_SHORTAGE_SECONDS: Final = 0.1
+_SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
+
+
+def most_on_porch(limits: DoorLimits) -> int:
+    return max(_WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
+
+
+@attrs.define(eq=False)
+class Stranger:
+    connection: socket.socket
+    place: Place
+    since: float  # greeted, or with TLS connected
+    heard: bytearray = attrs.field(factory=bytearray)
+    reads: int = 0
+
+
+def _room(most: int, limits: DoorLimits, *, at_random: bool = False) -> Room[Stranger]:
+    """Half of it is enough for one address, or as many as that may have inside: they may all come at once."""
+    return Room(max(most, limits.per_address), max(most // 2, limits.per_address), at_random=at_random)
+
+
+class Porch:
+    """`greeting` is said to everybody at once (nothing with TLS), `too_slow` to those who do not say hello in time.
+    `hand_over` gets those who have spoken, and owns their sockets from then on; `trusted` holds the addresses and
+    networks that bots came from."""
+
+    def __init__(
+        self,
+        listener: trio.SocketListener,
+        limits: DoorLimits,
+        greeting: bytes,
+        too_slow: bytes,
+        hand_over: Callable[[Stranger], None],
+        trusted: dict[str, None],
+        note: Callable[[str], None],
+    ):
+        self._listening = socket.socket(fileno=os.dup(listener.socket.fileno()))
+        self._listening.setblocking(False)
+        self._limits = limits
+        self._greeting, self._too_slow = greeting, too_slow
+        self._hand_over = hand_over
+        self._trusted = trusted
+        self._note = note
+        self._epoll = select.epoll()
+        # Whoever pushes out the oldest of its own address again and again could keep out all that start slowly there.
+        self._watched = _room(_WATCHED, limits, at_random=True)
+        self._by_number: dict[int, Stranger] = {}  # of those, by descriptor
+        self._first = _room(_FIRST, limits)
+        self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
+        if greeting:
+            self._shares = Shares(_KNOCKS, max(_KNOCKS_AT_ONCE, limits.per_address), _NETWORK)
+            self._turns = Bucket(limits.per_second, limits.per_second)
+        else:
+            self._shares = Shares(_HANDSHAKES, _HANDSHAKES_AT_ONCE, _NETWORK)
+            self._turns = Bucket(min(limits.per_second, _HANDSHAKES_IN_ALL), min(limits.per_second, _HANDSHAKES))
+        self._floods = Floods(2 * limits.per_address)
+        self._can_filter = True
+        self._short_until = 0.0
+        self._worked_at = 0.0
+        self._late_turns = 0
+        self._heard = 0  # bytes
+
+    async def run(self) -> None:
+        """Until it is cancelled; then everybody on the porch is gone."""
+        slices = Bucket(_SLICES, _SLICES_AT_ONCE)
+        self._epoll.register(self._listening, select.EPOLLIN)
+        try:
+            while True:
+                with trio.CancelScope(deadline=self._next_turn()):
+                    await trio.lowlevel.wait_readable(self._epoll.fileno())
+                await trio.sleep(max(slices.reserve(trio.current_time()), self._short_until - trio.current_time(), 0))
+                self._slice(trio.current_time())
+        finally:
+            self._clear()
+
+    def _clear(self) -> None:
+        for room in (self._watched, self._first, self._later):
+            for stranger in room.items():
+                stranger.connection.close()
+        self._epoll.close()
+        self._listening.close()
+
+    def _next_turn(self) -> float:
+        """When there is something to do though nobody comes or speaks."""
+        now = trio.current_time()
+        oldest = self._watched.oldest()
+        silent = oldest.since + self._limits.hello_seconds if oldest else math.inf
+        turn = self._turns.ready_at(now) if self._first or self._later else math.inf
+        return min(silent, turn, self._floods.look_again_at)
+
+    def _slice(self, now: float) -> None:
+        size = min(max(1, int((now - self._worked_at) * _SLICES)), _LARGEST)
+        self._worked_at = now
+        for number, _ in self._epoll.poll(0, size * _READS):
+            if number == self._listening.fileno():
+                self._accept(now)
+            elif (stranger := self._by_number.get(number)) is not None:
+                self._hear(stranger, now)
+        self._greet(now, size * _GREETINGS)
+        while (oldest := self._watched.oldest()) and oldest.since + self._limits.hello_seconds <= now:
+            self._dismiss(oldest)
+        if (flooding := self._floods.changed(now, self._trusted)) is not None:
+            self._filter(flooding)
+
+    # Those who come
+
+    def _accept(self, now: float) -> None:
+        for _ in range(_ACCEPTS):
+            try:
+                connection, address = self._listening.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _SHORTAGE:
+                    self._note(f"cannot accept a connection: {error.strerror}")
+                    self._short_until = now + _SHORTAGE_SECONDS
+                    return
+                continue  # a visitor who left before we opened
+            place = place_of(address[0])
+            self._floods.add(place)
+            connection.setblocking(False)
+            stranger = Stranger(connection, place, now)
+            if self._greeting:
+                self._queue(stranger, now)
+            else:
+                self._watch(stranger, now)
+
+    def _queue(self, stranger: Stranger, now: float) -> None:
+        room = self._first if self._shares.take(stranger.place, now) else self._later
+        if (pushed := room.enter(stranger, stranger.place)) is not None:
+            pushed.connection.close()
+
+    def _filter(self, flooding: frozenset[str]) -> None:
+        if not self._can_filter:
+            return
+        try:
+            set_filter(self._listening, flooding, Floods.SAMPLE)
+        except OSError as error:
+            self._can_filter = False
+            self._note(f"a flood of connections cannot be kept out by the kernel: {error.strerror}")
+            return
+        if flooding:
+            self._note(f"a flood of connections comes from {', '.join(sorted(flooding))}")
+
+    # Those whose turn it is
+
+    def _greet(self, now: float, most: int) -> None:
+        greeted = 0
+        for _ in range(_ACCEPTS):
+            if greeted == most or not (self._first or self._later) or self._turns.ready_at(now) > now:
+                return
+            stranger = self._first.next() if self._first else self._next_of_later()
+            if is_hung_up(stranger.connection):  # it only knocked: that is nobody's turn
+                stranger.connection.close()
+                continue
+            self._turns.take(now)
+            greeted += 1
+            if not self._greeting:
+                self._hand_over(stranger)
+                continue
+            try:
+                stranger.connection.send(self._greeting)  # it fits: nothing was sent before
+            except OSError:
+                stranger.connection.close()
+                continue
+            self._watch(stranger, now)
+
+    def _next_of_later(self) -> Stranger:
+        self._late_turns += 1
+        return self._later.next(newest=self._late_turns % _NEWEST_EACH == 0)
+
+    def _watch(self, stranger: Stranger, now: float) -> None:
+        stranger.since = now
+        if (pushed := self._watched.enter(stranger, stranger.place)) is not None:
+            self._unwatch(pushed)
+            pushed.connection.close()
+        self._by_number[stranger.connection.fileno()] = stranger
+        self._epoll.register(stranger.connection, _SPEAKS)
+
+    def _unwatch(self, stranger: Stranger) -> None:
+        if stranger in self._watched:
+            self._watched.leave(stranger)
+        self._heard -= len(stranger.heard)
+        del self._by_number[stranger.connection.fileno()]
+        self._epoll.unregister(stranger.connection)
+
+    def _dismiss(self, stranger: Stranger) -> None:
+        """It has not said hello in time."""
+        self._unwatch(stranger)
+        with stranger.connection as connection:
+            try:
+                connection.send(self._too_slow)
+            except OSError:
+                return  # it has left, or does not read
+
+    # Those who speak
+
+    def _hear(self, stranger: Stranger, now: float) -> None:
+        if not self._greeting:
+            self._unwatch(stranger)
+            self._queue(stranger, now)
+            return
+        try:
+            data = stranger.connection.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        stranger.heard += data
+        stranger.reads += 1
+        self._heard += len(data)
+        if not data:
+            self._unwatch(stranger)
+            stranger.connection.close()
+        elif b"\n" in data or len(stranger.heard) > self._limits.line:
+            self._unwatch(stranger)
+            self._hand_over(stranger)
+        elif stranger.reads == _READS_OF_ONE or self._heard > _HEARD:
+            self._dismiss(stranger)

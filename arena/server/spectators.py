@@ -1,0 +1,229 @@
+"""Those who watch. They see what is public (and hands, if the server allows), some time later if it says so, and they
+cannot slow a match: it only leaves a picture now and then, which is drawn and encoded once for all of them and thrown
+away when somebody does not keep up. The more of them there are, the fewer pictures each gets, so that all of them
+together cost a bounded share of our time."""
+
+import contextlib
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Final, Literal
+
+import trio
+
+from arena.bots.link import Link, LinkClosed
+from arena.match.audience import Scene
+from arena.match.referee import Referee
+from arena.replay.build import position_of
+from arena.replay.movements import back_of
+from arena.server.rates import Place, Room
+from engine.actions import parse
+from engine.cards import SEATS
+from engine.scoring import Outcome
+from engine.view import text_for_opponent
+from protocol.errors import RemoteProtocolError
+from protocol.messages import (
+    Bye,
+    CardCounts,
+    WatchedPosition,
+    WatchedResult,
+    WatchedStone,
+    WatcherMessage,
+    Watching,
+    encode,
+)
+from protocol.session import State
+
+_PICTURES_PER_SECOND: Final = 20  # of a match: more than anybody can follow
+_SENT_PER_SECOND: Final = 300  # to all watchers together; with more than 15 of them each match shows fewer pictures
+_KEPT_SECONDS: Final = 2  # of pictures for somebody who is slow, besides the delay
+_SEND_SECONDS: Final = 10.0
+
+
+class Watcher:
+    def __init__(self, match: str, delay: float):
+        self._wanted = match  # empty: any
+        self._following: str | None = None
+        self._delay = delay
+        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=int((delay + _KEPT_SECONDS) * _PICTURES_PER_SECOND))
+        self._bye: Bye | None = None  # once there is nothing more to see
+        self._news = trio.Event()
+
+    def wants(self, match: str) -> bool:
+        if self._wanted:
+            return match == self._wanted
+        self._following = self._following or match
+        return match == self._following
+
+    def match_over(self, match: str) -> None:
+        if match == self._following:
+            self._following = None
+
+    def put(self, line: bytes) -> None:
+        self._waiting.append((trio.current_time() + self._delay, line))
+        self._news.set()
+
+    async def next(self) -> tuple[bytes, Bye | None]:
+        """All lines whose time has come, and then the last word if there is nothing to come after them."""
+        while not self._bye and (not self._waiting or self._waiting[0][0] > trio.current_time()):
+            self._news = trio.Event()
+            with trio.CancelScope(deadline=self._waiting[0][0] if self._waiting else math.inf):
+                await self._news.wait()
+        lines, now = [], trio.current_time()
+        while self._waiting and (self._bye or self._waiting[0][0] <= now):
+            lines.append(self._waiting.popleft()[1])
+        return b"".join(lines), self._bye
+
+    def finish(self, bye: Bye, show_rest: bool) -> None:
+        """It says bye, and before that, if it may, what waits is shown at once."""
+        if not show_rest:
+            self._waiting.clear()
+        self._bye = bye
+        self._news.set()
+
+
+class Gallery:
+    def __init__(self, event: str, delay: float, show_hands: bool, most: int):
+        self._event = event
+        self._delay = delay
+        self._show_hands = show_hands
+        self._most = most
+        self.watchers: list[Watcher] = []
+        self._room: Room[Watcher] = Room(most, most)
+        self._next_picture: dict[str, float] = {}  # by match, while somebody watches
+
+    def has_room_for(self, place: Place) -> bool:
+        """Whether one may come in from there. If all places are taken, the address with the most has to give up one, so
+        that one address cannot keep out all others."""
+        if len(self.watchers) < self._most:
+            return True
+        if not self.watchers:
+            return False
+        if not self._room.has_more_than(place):
+            return False
+        greediest = self._room.greediest()
+        self._leave(greediest)
+        greediest.finish(Bye("others want to watch, too", again=True), show_rest=False)
+        return True
+
+    async def attend(self, link: Link, match: str, place: Place) -> None:
+        """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
+        watcher = Watcher(match, self._delay)
+        said: RemoteProtocolError | None = None
+        with self._present(watcher, place):
+            await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._tell, link, watcher, nursery.cancel_scope)
+                try:
+                    await link.hear()  # nothing may be said here: it raises
+                except RemoteProtocolError as error:
+                    said = error
+                except LinkClosed:
+                    pass
+                nursery.cancel_scope.cancel()
+        if said is not None:
+            raise said
+
+    async def _tell(self, link: Link, watcher: Watcher, scope: trio.CancelScope) -> None:
+        with contextlib.suppress(LinkClosed, trio.TooSlowError):
+            while link.session.state is not State.CLOSED:
+                lines, bye = await watcher.next()
+                with trio.fail_after(_SEND_SECONDS):
+                    if lines:
+                        await link.say_line(lines)
+                    if bye:
+                        await link.say(bye)
+        scope.cancel()
+
+    def close(self, *, show_rest: bool) -> None:
+        """Everybody leaves. `show_rest`: nothing is secret any more, because all rounds were played to their end."""
+        for watcher in self.watchers:
+            watcher.finish(Bye("there is nothing more to see"), show_rest)
+
+    @contextlib.contextmanager
+    def _present(self, watcher: Watcher, place: Place) -> Iterator[None]:
+        self.watchers.append(watcher)
+        self._room.enter(watcher, place)
+        try:
+            yield
+        finally:
+            self._leave(watcher)
+
+    def _leave(self, watcher: Watcher) -> None:
+        if watcher in self._room:  # else it has made room for another one
+            self.watchers.remove(watcher)
+            self._room.leave(watcher)
+
+    def look(self, scene: Scene, referee: Referee) -> None:
+        """After a move."""
+        now = trio.current_time()
+        if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
+            return
+        each = max(1 / _PICTURES_PER_SECOND, len(self.watchers) / _SENT_PER_SECOND)
+        self._next_picture[scene.match] = now + each
+        self._show(scene.match, lambda: picture(scene, referee, self._show_hands))
+
+    def round_over(self, scene: Scene, outcome: Outcome) -> None:
+        self._show(scene.match, lambda: result(scene, outcome))
+
+    def match_over(self, match: str) -> None:
+        self._next_picture.pop(match, None)
+        for watcher in self.watchers:
+            watcher.match_over(match)
+
+    def _show(self, match: str, make: Callable[[], WatcherMessage]) -> None:
+        watchers = [watcher for watcher in self.watchers if watcher.wants(match)]
+        if watchers:
+            line = encode(make())
+            for watcher in watchers:
+                watcher.put(line)
+
+
+def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition:
+    position = position_of(referee.game)
+    seat, move, ms = referee.moves[-1] if referee.moves else (None, None, None)
+    hands = position.hands
+    if not show_hands:
+        hands = (_face_down(hands[0]), _face_down(hands[1]))
+        move = text_for_opponent(parse(move)) if move else None
+    return WatchedPosition(
+        match=scene.match,
+        round=scene.round,
+        rules=scene.rules,
+        bots=scene.bots,
+        first=_seat(scene.first),
+        points=scene.points,
+        number=len(referee.moves),
+        seat=None if seat is None else _seat(seat),
+        move=move,
+        ms=ms,
+        stones=tuple(
+            WatchedStone(
+                stone.sides,
+                None if stone.owner is None else _seat(stone.owner),
+                stone.needs,
+                stone.modes,
+                None if stone.complete_first is None else _seat(stone.complete_first),
+            )
+            for stone in position.stones
+        ),
+        hands=hands,
+        decks=CardCounts(position.clan_deck, position.tactic_deck),
+        discard=position.discard,
+        tactics_played=position.tactics_played,
+        phase=position.phase,
+        to_move=None if position.to_move is None else _seat(position.to_move),
+    )
+
+
+def result(scene: Scene, outcome: Outcome) -> WatchedResult:
+    winner = None if outcome.winner is None else _seat(outcome.winner)
+    return WatchedResult(scene.match, scene.round, scene.bots, winner, outcome.ending.value, outcome.points)
+
+
+def _face_down(hand: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(map(back_of, hand)))
+
+
+def _seat(seat: int) -> Literal[0, 1]:
+    return 0 if seat == SEATS[0] else 1

@@ -1,0 +1,126 @@
+"""The columns of the standings that one can choose. Pure."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+
+from arena.stats.ratings import Ratings
+from arena.stats.standings import FAULTS, BotTotals, Standings
+from engine.scoring import Ending
+
+NOTHING: Final = "-"  # where there is no number
+
+
+@attrs.frozen
+class Row:
+    """One bot in the standings."""
+
+    rank: int  # in its group
+    group: int  # from 1
+    totals: BotTotals
+    elo: float | None
+    margin: float | None
+    bound: bool
+    superiority: float | None  # over the next bot below it
+
+
+def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
+    """Best first; groups, which cannot be compared, one after the other, the largest first."""
+    totals, found = standings.totals(), ratings.groups
+    size = [found.count(group) for group in found]
+    # Equal up to rounding is equal: then points decide, then names, and the order does not depend on the last bit.
+    order = sorted(
+        range(len(totals)),
+        key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), -totals[bot].points, bot),
+    )
+    rows: list[Row] = []
+    for place, bot in enumerate(order):
+        after = order[place + 1] if place + 1 < len(order) else bot
+        below = ratings.difference(bot, after)
+        new_group = not place or found[bot] != found[order[place - 1]]
+        group = (rows[-1].group if rows else 0) + new_group
+        rank = 1 if new_group else rows[-1].rank + 1
+        elo = _elo(ratings, bot)
+        margin = None if elo is None else ratings.margins[bot]
+        rows.append(
+            Row(rank, group, totals[bot], elo, margin, ratings.bounds[bot], below.superiority if below else None)
+        )
+    return rows
+
+
+def _elo(ratings: Ratings, bot: int) -> float | None:
+    return None if math.isnan(ratings.elo[bot]) else ratings.elo[bot]
+
+
+@attrs.frozen
+class Column:
+    key: str  # in JSON and CSV, and one of its names on the command line
+    header: str
+    value: Callable[[Row], Any]  # in full, for programs
+    text: Callable[[Any], str] = str  # of that value, for people
+    left: bool = False
+
+
+def _per_round(amount: float, row: Row) -> float | None:
+    return amount / row.totals.rounds if row.totals.rounds else None
+
+
+def _text(form: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda value: NOTHING if value is None else form(value)
+
+
+_whole = _text(lambda value: str(round(value)))
+_percent = _text(lambda value: f"{100 * value:.1f}%")
+_decimals = _text(lambda value: f"{value:.2f}")
+
+
+def _fault_column(ending: Ending) -> Column:
+    words = ending.value.replace("-", " ").capitalize()
+    return Column(ending.value.replace("-", "_"), words, lambda row: row.totals.faults.get(ending, 0))
+
+
+BOUND: Final = Column("elo_is_bound", "Bound", lambda row: row.bound, lambda value: "yes" if value else "no")
+ELO: Final = Column("elo", "Elo", lambda row: row.elo, _whole)
+VOIDS: Final = Column("voids", "Voids", lambda row: row.totals.voids)
+GROUP: Final = Column("group", "Group", lambda row: row.group)
+
+COLUMNS: Final = (
+    Column("rank", "Rank", lambda row: row.rank),
+    GROUP,
+    Column("name", "Name", lambda row: row.totals.name, left=True),
+    ELO,
+    BOUND,
+    Column("elo_margin", "+/-", lambda row: row.margin, _whole),
+    Column("los", "LOS", lambda row: row.superiority, _percent),
+    Column("rounds", "Rounds", lambda row: row.totals.rounds),
+    Column("wins", "Wins", lambda row: row.totals.wins),
+    Column("losses", "Losses", lambda row: row.totals.losses),
+    Column("score", "Score", lambda row: _per_round(row.totals.wins + row.totals.draws / 2, row), _percent),
+    Column("draw_rate", "Draws", lambda row: _per_round(row.totals.draws, row), _percent),
+    Column("matches", "Matches", lambda row: row.totals.matches, lambda wdl: "-".join(map(str, wdl))),
+    Column("points", "Points", lambda row: row.totals.points),
+    Column("points_against", "Points against", lambda row: row.totals.points_against),
+    Column("average_points", "Average points", lambda row: _per_round(row.totals.points, row), _decimals),
+    Column("faults", "Faults", lambda row: sum(row.totals.faults.values())),
+    *(_fault_column(ending) for ending in FAULTS),
+    VOIDS,
+    Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals),
+    Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole),
+)
+_DEFAULT_KEYS: Final = ("rank", "name", "elo", "elo_margin", "los", "rounds", "score", "draw_rate", "points", "faults")
+DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DEFAULT_KEYS)
+
+
+def columns_named(text: str) -> tuple[Column, ...]:
+    """The columns of a list such as "rank,name,Elo,+/-,Mean ms". Raises ValueError for a name that is none."""
+    by_name = {name.casefold(): column for column in COLUMNS for name in (column.key, column.header)}
+    chosen = []
+    for name in text.split(","):
+        column = by_name.get(name.strip().casefold())
+        if column is None:
+            known = ", ".join(column.header for column in COLUMNS)
+            raise ValueError(f"no column is called {name.strip()!r}; there are: {known}")
+        chosen.append(column)
+    return tuple(chosen)

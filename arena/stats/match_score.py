@@ -1,0 +1,20 @@
+"""The score of a match between two bots, in the words that chess tools use. Pure."""
+
+from arena.stats.standings import Standings
+
+
+def match_text(standings: Standings, ours: str, theirs: str) -> str:
+    """Wins - losses - draws, the share of the score and the number of rounds; then the difference in Elo."""
+    versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
+    share = (versus.wins + versus.draws / 2) / versus.rounds
+    lines = [
+        f"Score of {ours} vs {theirs}: {versus.wins} - {versus.losses} - {versus.draws}  [{share:.3f}] {versus.rounds}",
+        f"Points of {ours} vs {theirs}: {versus.points} - {versus.points_against}",
+    ]
+    names = standings.names
+    found = standings.rate().difference(names.index(ours), names.index(theirs))
+    assert found is not None
+    bound = " (a bound: one bot won every round)" if found.bound else ""
+    los = f"LOS: {found.superiority * 100:.1f} %"
+    lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
+    return "\n".join(lines)

@@ -1,0 +1,375 @@
+"""Folds a journal into what its tables need, one round at a time. Pure, but for `fold`, which reads the files.
+
+Memory grows with the bots and with who met whom, and with what is under way (matches whose rounds are not all in,
+rounds whose other half of the pair has not come); never with the number of rounds.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import msgspec
+from msgspec import Struct
+
+from arena.journal.lines import (
+    WITHDRAWN,
+    Entry,
+    JournalError,
+    Milliseconds,
+    ResumeLine,
+    RevealLine,
+    RoundPoints,
+    SeatNumber,
+    TournamentLine,
+    VoidLine,
+)
+from arena.journal.reader import JournalReader, read_all
+from arena.plan.deals import is_recorded
+from arena.plan.schedule import Format, pairing_count
+from arena.stats.head_to_head import Meeting, Versus
+from arena.stats.matches_over import MatchesOver
+from arena.stats.ratings import Matchup, Ratings, Scale, rate
+from arena.stats.thinking_time import ThinkingTime
+from arena.support.text import printable
+from engine.scoring import Ending
+from protocol.names import is_recorded_name
+
+FAULTS: Final = tuple(ending for ending in Ending if ending.is_fault)
+_MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
+
+
+class ResultSummary(Struct, frozen=True, gc=False):
+    winner: SeatNumber | None
+    ending: Ending
+    points: tuple[RoundPoints, RoundPoints]
+
+
+class FaultSummary(Struct, frozen=True, gc=False):
+    seat: SeatNumber
+    detail: str = ""
+
+    @property
+    def is_forfeit(self) -> bool:
+        return self.detail.startswith(WITHDRAWN)
+
+
+class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=True):
+    """The part of a RoundLine that standings need: a million of them are decoded in a minute."""
+
+    v: int
+    id: str
+    match: str
+    bots: tuple[str, str]
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
+    result: ResultSummary
+    pair: str = ""
+    fault: FaultSummary | None = None
+
+    def charged(self) -> tuple[int, ...]:
+        """The seats whose fault ended the round."""
+        if not self.result.ending.is_fault:
+            return ()
+        if self.result.winner is None:  # neither of them could play
+            return 0, 1
+        return (self.fault.seat if self.fault else 1 - self.result.winner,)
+
+
+class _Plan(Struct, frozen=True):
+    """What the configuration in a journal says about how much is to come."""
+
+    format: Format
+    cycles: int
+    rounds: int
+    mirror: bool
+    bots: list[Any]
+    pairs: bool = False  # journals of before 0.2 know only mirrored pairs
+
+    @property
+    def total(self) -> int:
+        return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
+
+
+@attrs.define
+class _Waiting:
+    """A round whose other half of the pair has not come. Left out rounds have no half points."""
+
+    id: str
+    meeting: Meeting
+    half_points: int | None
+
+    def count_as_single(self) -> None:
+        if self.half_points is not None:
+            self.meeting.singles[self.half_points] += 1
+
+
+@attrs.define
+class _OpenMatch:
+    meeting: Meeting
+    rounds: set[str] = attrs.field(factory=set)  # ids
+    lead: int = 0  # points of the first bot less those of the second
+
+
+@attrs.frozen
+class BotTotals:
+    name: str
+    wins: int
+    draws: int
+    losses: int
+    points: int
+    points_against: int
+    matches: tuple[int, int, int]  # won, drawn, lost
+    faults: Mapping[Ending, int]
+    voids: int  # because it was late while the host stood still
+    mean_ms: float | None  # of thought for a move
+    p99_ms: int | None
+
+    @property
+    def rounds(self) -> int:
+        return self.wins + self.draws + self.losses
+
+
+class Standings:
+    def __init__(self, *, leave_out_faults: bool = False):
+        """`leave_out_faults`: rounds that ended by a fault count for nothing but as that fault."""
+        self.voids = 0
+        self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host stood still
+        self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
+        self.rounds = 0  # in the journal, counted or left out
+        self._left_out = FAULTS if leave_out_faults else ()
+        self._thinking: dict[str, ThinkingTime] = {}
+        self._faults: dict[str, Counter[Ending]] = {}
+        self._meetings: dict[tuple[str, str], Meeting] = {}
+        self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
+        self._open_matches: dict[str, _OpenMatch] = {}
+        self._over = MatchesOver()
+        self._unfinished_matches = 0  # of tournaments that were followed by another one
+        self._plan: _Plan | None = None
+        self._planned: int | None = 0
+        self.public_seeds = 0  # tournaments whose deals could be known beforehand
+
+    @property
+    def unfinished_matches(self) -> int:
+        return self._unfinished_matches + len(self._open_matches)
+
+    @property
+    def missing_rounds(self) -> int | None:
+        """Still to be played; None if a journal does not say how many there will be."""
+        known = self._planned is not None and self._plan is not None
+        return max(0, (self._planned or 0) - self.rounds) if known else None
+
+    def begin(self, line: TournamentLine) -> None:
+        """Another tournament: ids begin anew."""
+        self.public_seeds += is_recorded(line.config) and "seed" in line.config
+        for waiting in self._waiting.values():
+            waiting.count_as_single()
+        self._waiting.clear()
+        self._unfinished_matches += len(self._open_matches)
+        self._open_matches.clear()
+        self._over = MatchesOver()
+        try:
+            self._plan = msgspec.convert(line.config, _Plan)
+        except msgspec.ValidationError:  # written by another program: all that we need to know is in the rounds
+            self._plan = None
+        if self._planned is not None:
+            self._planned = self._planned + self._plan.total if self._plan else None
+
+    def add_void(self, line: VoidLine) -> None:
+        self.voids += 1
+        if line.excused is not None:
+            self.excused[line.bots[line.excused]] += 1
+
+    def add(self, line: RoundSummary) -> None:
+        """Raises JournalError, and counts nothing, for a round that cannot be."""
+        self._refuse_second(line)
+        meeting = self._meetings.get(line.bots) or self._meeting(line.bots)
+        side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first of them
+        result = line.result
+        half_points: int | None = 1 if result.winner is None else 2 if result.winner == side else 0
+        points = result.points if side == 0 else (result.points[1], result.points[0])
+        nobody_started = result.winner is None and result.ending.is_fault
+        if nobody_started or result.ending in self._left_out:
+            half_points, points = None, (0, 0)
+        self._count_unit(line, meeting, half_points)
+        self._count_match(line, meeting, points)
+        self.rounds += 1
+        if half_points is not None:
+            meeting.count(half_points, points)
+        forfeited = line.fault is not None and line.fault.is_forfeit
+        for seat in line.charged():
+            if forfeited:
+                self.forfeits[line.bots[seat]] += 1
+            else:
+                self._faults[line.bots[seat]][result.ending] += 1
+        times: tuple[list[int], list[int]] = ([], [])
+        for seat, _, ms in line.moves:
+            if ms is not None:
+                times[seat].append(ms)
+        self._thinking[line.bots[0]].add(times[0])
+        self._thinking[line.bots[1]].add(times[1])
+
+    def _refuse_second(self, line: RoundSummary) -> None:
+        under_way = self._open_matches.get(line.match)
+        if under_way is not None and line.id in under_way.rounds:
+            raise JournalError(f"round {line.id} is there twice")
+        if line.match in self._over:
+            raise JournalError(f"round {line.id} is there twice, or too much: its match was over")
+
+    def _meeting(self, bots: tuple[str, str]) -> Meeting:
+        first, second = sorted(bots)
+        if first == second:
+            raise JournalError(f"{first!r} plays against itself")
+        for name in bots:
+            if name not in self._thinking and not is_recorded_name(name):
+                raise JournalError(f"{name!r} is no name of a bot")
+        for name in bots:
+            self._thinking.setdefault(name, ThinkingTime())
+            self._faults.setdefault(name, Counter())
+        return self._meetings.setdefault((first, second), Meeting((first, second)))
+
+    def _count_unit(self, line: RoundSummary, meeting: Meeting, half_points: int | None) -> None:
+        pair = line.pair or line.id
+        paired = self._plan is None or self._plan.mirror or self._plan.pairs
+        single = not line.pair or (pair == line.id and not paired)
+        waiting = None if single else self._waiting.get(pair)
+        if waiting is None and not single:
+            self._waiting[pair] = _Waiting(line.id, meeting, half_points)
+            return
+        if waiting is not None:
+            if waiting.meeting is not meeting:
+                raise JournalError(f"round {line.id} is said to be paired with {waiting.id}, which other bots played")
+            del self._waiting[pair]
+            if half_points is not None and waiting.half_points is not None:
+                meeting.pairs[half_points + waiting.half_points] += 1
+                return
+            half_points = waiting.half_points if half_points is None else half_points
+        if half_points is not None:
+            meeting.singles[half_points] += 1
+
+    def _count_match(self, line: RoundSummary, meeting: Meeting, points: tuple[int, int]) -> None:
+        under_way = self._open_matches.get(line.match)
+        if under_way is None:
+            under_way = self._open_matches[line.match] = _OpenMatch(meeting)
+        under_way.rounds.add(line.id)
+        under_way.lead += points[0] - points[1]
+        if self._plan is not None and len(under_way.rounds) == self._plan.rounds:
+            lead = under_way.lead
+            meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
+            del self._open_matches[line.match]
+            self._over.add(line.match)
+            if alone := self._waiting.pop(line.pair, None):  # the last of an odd number of rounds
+                alone.count_as_single()
+
+    # What came of it. Always in the order of names: so the numbers do not depend on which round was finished first.
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._thinking))
+
+    def versus(self) -> tuple[Versus, ...]:
+        """Everybody against everybody they met, each meeting seen from both sides."""
+        return tuple(sorted((side for each in self._meetings.values() for side in each.sides()), key=_by_name))
+
+    def totals(self) -> tuple[BotTotals, ...]:
+        sides: dict[str, list[Versus]] = {name: [] for name in self.names}
+        for versus in self.versus():
+            sides[versus.bot].append(versus)
+        return tuple(self._totals(name, sides[name]) for name in self.names)
+
+    def _totals(self, name: str, sides: list[Versus]) -> BotTotals:
+        thinking = self._thinking[name]
+        return BotTotals(
+            name=name,
+            wins=sum(side.wins for side in sides),
+            draws=sum(side.draws for side in sides),
+            losses=sum(side.losses for side in sides),
+            points=sum(side.points for side in sides),
+            points_against=sum(side.points_against for side in sides),
+            matches=_sum3(side.matches for side in sides),
+            faults=dict(self._faults[name]),
+            voids=self.excused[name],
+            mean_ms=thinking.mean,
+            p99_ms=thinking.percentile(99),
+        )
+
+    def thinking(self, name: str) -> ThinkingTime:
+        return self._thinking[name]
+
+    def matchups(self) -> list[Matchup]:
+        """For the ratings, bots by their number in `names`. Of an unfinished pair the half that is there counts."""
+        number = {name: index for index, name in enumerate(self.names)}
+        singles = {bots: list(meeting.singles) for bots, meeting in self._meetings.items()}
+        for waiting in self._waiting.values():
+            if waiting.half_points is not None:
+                singles[waiting.meeting.bots][waiting.half_points] += 1
+        return [
+            Matchup(number[bots[0]], number[bots[1]], tuple(meeting.pairs), tuple(singles[bots]))
+            for bots, meeting in sorted(self._meetings.items())
+        ]
+
+    def rate(self, average: float = 0.0, anchor: tuple[str, float] | None = None) -> Ratings:
+        """By number in `names`. Raises ValueError for an anchor that is not there."""
+        names = self.names
+        if anchor is not None and anchor[0] not in names:
+            raise ValueError(f"no bot is called {anchor[0]!r}; there are: {', '.join(names)}")
+        held = None if anchor is None else (names.index(anchor[0]), anchor[1])
+        return rate(len(names), self.matchups(), Scale(average, held))
+
+
+Counted = RoundSummary | TournamentLine | VoidLine
+Watch = Callable[[Standings, Counted, Path, int], None]  # the number is that of the line
+
+
+def _by_name(versus: Versus) -> tuple[str, str]:
+    return versus.bot, versus.opponent
+
+
+def _sum3(triples: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    won, drawn, lost = (sum(column) for column in zip((0, 0, 0), *triples, strict=True))
+    return won, drawn, lost
+
+
+def fold(
+    paths: Iterable[Path],
+    *,
+    leave_out_faults: bool = False,
+    kind: type[RoundSummary] = RoundSummary,
+    watch: Watch = lambda _standings, _line, _path, _number: None,
+) -> tuple[Standings, list[str]]:
+    """All journals as if they were one file, and a line for each line that cannot be used. Raises JournalError for what
+    is no regular file, and OSError.
+
+    `watch` is told of each line that counted, as soon as it does; `kind` is what it wants to know of rounds."""
+    standings = Standings(leave_out_faults=leave_out_faults)
+    reader = JournalReader(kind)
+    problems: list[str] = []
+    more = 0
+    for problem in _fold(read_all(reader, paths), standings, watch):
+        if len(problems) < _MOST_PROBLEMS:
+            problems.append(problem)
+        else:
+            more += 1
+    return standings, problems + ([f"and {more} more"] if more else []) + reader.remarks()
+
+
+def _fold(entries: Iterable[tuple[Path, Entry]], standings: Standings, watch: Watch) -> Iterator[str]:
+    for path, entry in entries:
+        line = entry.line
+        try:
+            match line:
+                case RoundSummary():
+                    standings.add(line)
+                case TournamentLine():
+                    standings.begin(line)
+                case VoidLine():
+                    standings.add_void(line)
+                case ResumeLine() | RevealLine():
+                    continue
+                case None:
+                    yield f"{path}:{entry.number}: {entry.problem}"
+                    continue
+        except JournalError as error:
+            yield f"{path}:{entry.number}: {printable(str(error))}"
+        else:
+            watch(standings, line, path, entry.number)

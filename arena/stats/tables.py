@@ -1,0 +1,222 @@
+"""Standings and cross tables as text: for people (a table, Markdown) and for programs (CSV, JSON). Pure."""
+
+import csv
+import enum
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tabulate import tabulate
+
+from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
+from arena.stats.head_to_head import Versus
+from arena.stats.ratings import Ratings
+from arena.stats.standings import Standings
+
+
+class TableFormat(enum.Enum):
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+_BOUND_NOTE: Final = (
+    "* A bound: every round against some of the others was won (or lost), so how far apart they are is open."
+)
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # how what is run begins
+_CROSS_KEYS: Final = ("rounds", "wins", "draws", "losses", "points", "points_against")
+_CROSS_TITLES: Final = {
+    "points": "Points of the row against the column",
+    "wins": "Wins of the row against the column",
+}
+
+
+def render(
+    standings: Standings,
+    ratings: Ratings,
+    form: TableFormat = TableFormat.TABLE,
+    columns: Sequence[Column] | None = None,
+    cross: bool = False,
+) -> str:
+    """`ratings` are those of `standings`. With `cross`, cross tables of points and of wins follow; as CSV, which holds
+    one table, they come instead, a line for each bot and opponent. Without `columns`, JSON has all of them and the rest
+    the usual ones. Ends with a newline."""
+    rows = ranked(standings, ratings)
+    match form:
+        case TableFormat.JSON:
+            return _json(standings, rows, COLUMNS if columns is None else columns, cross)
+        case TableFormat.CSV if cross:
+            return _cross_csv(rows, standings)
+        case TableFormat.CSV:
+            return _csv(rows, _for_programs(DEFAULT_COLUMNS if columns is None else columns))
+        case TableFormat.TABLE | TableFormat.MARKDOWN:
+            return _for_people(standings, rows, columns, cross, markdown=form is TableFormat.MARKDOWN)
+
+
+def _for_people(
+    standings: Standings, rows: Sequence[Row], columns: Sequence[Column] | None, cross: bool, markdown: bool
+) -> str:
+    if columns is None:
+        columns = DEFAULT_COLUMNS
+        columns += (VOIDS,) if standings.excused else ()
+        columns += (GROUP,) if rows and rows[-1].group > 1 else ()
+    parts = [_standings_table(rows, columns, markdown)]
+    if remarks := notes(standings, rows, columns):
+        parts.append("\n\n".join(map(_escaped, remarks)) if markdown else "\n".join(remarks))
+    if cross:
+        parts += _cross_tables(rows, standings, markdown)
+    return "\n\n".join(parts) + "\n"
+
+
+def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] = DEFAULT_COLUMNS) -> list[str]:
+    """What has to be said along with the numbers, a line each."""
+    found = [_BOUND_NOTE] if ELO in columns and any(row.bound for row in rows) else []
+    if rows and rows[-1].group > 1:
+        groups = (", ".join(_members(rows, group)) for group in _groups(rows))
+        found.append(
+            "These groups never met, so Elo and rank of one cannot be compared with another's: "
+            + "; ".join(f"{number}: {names}" for number, names in enumerate(groups, 1))
+            + "."
+        )
+    if missing := standings.missing_rounds:
+        found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
+    if unfinished := standings.unfinished_matches:
+        found.append(f"Matches not finished: {unfinished}.")
+    if standings.forfeits:
+        names = ", ".join(f"{name} ({count})" for name, count in sorted(standings.forfeits.items()))
+        found.append(f"Rounds forfeited by bots that were withdrawn: {names}. `--no-faults` leaves such rounds out.")
+    if voids := standings.voids:
+        found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
+    if standings.public_seeds:
+        found.append("The deals came from a public seed: whoever knew it could know them beforehand.")
+    if excused := standings.excused:
+        names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))
+        found.append(f"Rounds void because a bot was late while the host stood still: {names}.")
+    return found
+
+
+def _groups(rows: Sequence[Row]) -> range:
+    return range(1, rows[-1].group + 1 if rows else 1)
+
+
+def _members(rows: Sequence[Row], group: int) -> list[str]:
+    return [row.totals.name for row in rows if row.group == group]
+
+
+def _standings_table(rows: Sequence[Row], columns: Sequence[Column], markdown: bool) -> str:
+    cells = [[_cell(column, row, markdown) for column in columns] for row in rows]
+    return _table([column.header for column in columns], cells, [column.left for column in columns], markdown)
+
+
+def _cell(column: Column, row: Row, markdown: bool) -> str:
+    text = column.text(column.value(row))
+    if column is ELO and row.bound:
+        text += "*"
+    return _escaped(text) if markdown else text
+
+
+def _table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[bool], markdown: bool) -> str:
+    if not cells:  # tabulate would not know how wide an empty column is
+        return "No rounds yet."
+    # Without numparse a bot may be called "1e5" and is still shown so.
+    return tabulate(
+        cells,
+        headers=headers,
+        tablefmt="pipe" if markdown else "simple",
+        disable_numparse=True,
+        colalign=["left" if each else "right" for each in left],
+    )
+
+
+def _escaped(text: str) -> str:
+    """As Markdown that shows this text. An underscore inside a word is no markup, and stays readable."""
+    return re.sub(r"[\\|`*\[\]<>&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+def _cross_tables(rows: Sequence[Row], standings: Standings, markdown: bool) -> list[str]:
+    """With numbers at the head of the columns, so that long names do not make them wide."""
+    versus = _by_names(standings)
+    names = [row.totals.name for row in rows]
+    headers = ["", "Name", *(str(number) for number in range(1, len(names) + 1))]
+    parts = []
+    for key, title in _CROSS_TITLES.items():
+        cells = []
+        for number, name in enumerate(names, 1):
+            found = (versus.get((name, other)) for other in names)
+            against = [str(getattr(each, key)) if each and each.rounds else "" for each in found]
+            cells.append([str(number), _escaped(name) if markdown else name, *against])
+        left = [False, True, *(False for _ in names)]
+        parts.append(f"{title}:\n\n{_table(headers, cells, left, markdown)}")
+    return parts if rows else []
+
+
+def _by_names(standings: Standings) -> dict[tuple[str, str], Versus]:
+    return {(each.bot, each.opponent): each for each in standings.versus()}
+
+
+def _for_programs(columns: Sequence[Column]) -> list[Column]:
+    """Programs do not read asterisks."""
+    wanted: list[Column] = []
+    for column in columns:
+        wanted.append(column)
+        if column is ELO and BOUND not in columns:
+            wanted.append(BOUND)
+    return wanted
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+    lines = [[_csv_value(column.value(row)) for column in columns] for row in rows]
+    return _csv_text([column.key for column in columns], lines)
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return "-".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else harmless(value) if isinstance(value, str) else value
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: bots choose their names (OWASP, CSV injection)."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
+    """A line for each bot and opponent, in the order of the standings."""
+    versus = _by_names(standings)
+    names = [row.totals.name for row in rows]
+    found = (versus.get((name, other)) for name in names for other in names)
+    return [
+        {"name": each.bot, "opponent": each.opponent, **{key: getattr(each, key) for key in _CROSS_KEYS}}
+        for each in found
+        if each is not None and each.rounds
+    ]
+
+
+def _cross_csv(rows: Sequence[Row], standings: Standings) -> str:
+    lines = [list(map(_csv_value, line.values())) for line in _cross(rows, standings)]
+    return _csv_text(["name", "opponent", *_CROSS_KEYS], lines)
+
+
+def _json(standings: Standings, rows: Sequence[Row], columns: Sequence[Column], cross: bool) -> str:
+    document: dict[str, Any] = {
+        "standings": [{column.key: column.value(row) for column in _for_programs(columns)} for row in rows],
+        "groups": [_members(rows, group) for group in _groups(rows)],
+        "rounds": standings.rounds,
+        "missing_rounds": standings.missing_rounds,
+        "unfinished_matches": standings.unfinished_matches,
+        "voids": standings.voids,
+    }
+    if cross:
+        document["cross"] = _cross(rows, standings)
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,75 @@
+"""Runs a tournament from beginning to end: journal, signals, and what to say when it stops early."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import attrs
+import trio
+
+from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.lines import Journal, JournalError
+from arena.plan.config import Config
+from arena.support.process_limits import raise_descriptor_limit, tune_gc
+from arena.support.signals import calling_on_signals, unwrapped
+from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
+from arena.tournament.runner import Listener, Tournament, TournamentError
+
+
+@attrs.frozen
+class Ran:
+    total: int  # rounds of the whole tournament
+    finished: int  # of them, those that are saved
+    stopped: bool  # by a signal
+    failure: str | None  # why it could not go on
+    warnings: list[str]
+    rescue: Rescue | None = None  # if the journal was changed under our hands
+
+
+MakeListener = Callable[[int, int], AbstractContextManager[Listener]]  # from rounds in all and rounds finished before
+
+
+def drive(config: Config, make_listener: MakeListener) -> Ran:
+    """Raises JournalError if it cannot begin."""
+    with Journal(config.journal) if config.journal else nullcontext() as journal:
+        if journal:
+            config, ledger = resume(journal, config)
+        else:
+            config, ledger = with_new_key(config, None), Ledger(config.max_faults)
+        total = planned_rounds(config)
+        before = len(ledger.finished)
+        failure = None
+        with make_listener(total, before) as listener:
+            tournament = Tournament(config, journal, ledger, listener)
+            tune_gc()
+            raise_descriptor_limit()
+            try:
+                trio.run(_run, tournament)
+            except TournamentError as error:
+                failure = str(error)
+            finished = before + tournament.saved
+            rescued = tournament.rescue
+            if journal and failure is None and before < finished == total:
+                failure, rescued = _end(journal, config)
+            warnings = ledger.remarks + tournament.warnings
+            ran = Ran(total, finished, tournament.stopped, failure, warnings, rescued)
+            listener.ended(ran.finished, ran.total)
+    return ran
+
+
+def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
+    """Why the secret of the deals could not be revealed, if so, and what became of the journal."""
+    try:
+        end(journal, config)
+        return None, None
+    except JournalChanged as error:
+        rescued = rescue(journal, b"", 0)
+        return f"{error}; {rescued.told}", rescued
+    except JournalError as error:
+        return str(error), None
+
+
+async def _run(tournament: Tournament) -> None:
+    """Signals stop the tournament; everything that is finished is written before we leave."""
+    with unwrapped(TournamentError, OSError):  # OSError: nobody hears us any more
+        async with calling_on_signals(tournament.stop):
+            await tournament.run()

@@ -1,0 +1,152 @@
+"""Which match begins next: the first in the order of the schedule whose bots are both there.
+
+Processes are there whenever there is room for another match on this machine (`concurrency`). Bots from outside are
+there with their connections, each of which plays one match at a time; matches among them cost this machine little and
+are not counted. Bots that are away are waited for as long as there is anything else to play; then, once their time is
+up, their matches begin without them, one after the other at the pace of play (pace.py), so that a bot that comes late
+has lost about as many matches as were played meanwhile, and still plays the rest.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+
+import trio
+
+from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.schedule import MatchId, PlannedMatch
+from arena.tournament.pace import Pace
+from arena.tournament.player_pool import Outside
+
+
+class _Waiting:
+    """Matches to be begun, found by either of their bots."""
+
+    def __init__(self) -> None:
+        self._by_bot: dict[int, dict[int, deque[PlannedMatch]]] = {}
+
+    def add(self, match: PlannedMatch) -> None:
+        for bot, rival in (match.bots, match.bots[::-1]):
+            self._by_bot.setdefault(bot, {}).setdefault(rival, deque()).append(match)
+
+    def take(self, bot: int, is_ready: Callable[[int], bool]) -> PlannedMatch | None:
+        """The bot's first match against one that is ready."""
+        for rival, matches in self._by_bot.get(bot, {}).items():
+            if is_ready(rival):
+                match = matches[0]
+                self._remove(bot, rival)
+                self._remove(rival, bot)
+                return match
+        return None
+
+    def _remove(self, bot: int, rival: int) -> None:
+        matches = self._by_bot[bot][rival]
+        matches.popleft()
+        if not matches:
+            del self._by_bot[bot][rival]
+        if not self._by_bot[bot]:
+            del self._by_bot[bot]
+
+    def bots(self) -> list[int]:
+        return list(self._by_bot)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_bot)
+
+
+class Matchmaker:
+    def __init__(self, matches: Iterable[PlannedMatch], bots: tuple[AnySpec, ...], outside: Outside, concurrency: int):
+        self._bots = bots
+        self._outside = outside
+        self._numbers = {spec.name: n for n, spec in enumerate(bots) if isinstance(spec, RemoteSpec)}
+        self._at_home: deque[PlannedMatch] = deque()  # between processes only
+        self._waiting = _Waiting()  # with bots from outside
+        self._room = concurrency
+        self._running: dict[MatchId, float] = {}  # since when
+        self._pace = Pace(outside.grace)
+        self._forfeits_from: dict[int, float] = {}  # when the next match of a bot that is away may begin without it
+        self._look_at: dict[int, None] = dict.fromkeys(self._numbers.values())  # may have become free; in this order
+        self._news = trio.Event()
+        self._closed = False
+        for match in matches:
+            if any(number in self._look_at for number in match.bots):
+                self._waiting.add(match)
+            else:
+                self._at_home.append(match)
+
+    async def next(self) -> PlannedMatch | None:
+        """Waits until a match can begin; None once none is left. Whoever takes one says `over` at its end."""
+        while not self._closed and (self._at_home or self._waiting):
+            self._news = trio.Event()
+            match = self._first_ready()
+            if match is not None:
+                self._running[match.id] = trio.current_time()
+                self._room -= self._at_our_cost(match)
+                return match
+            with trio.CancelScope(deadline=self._patience_ends()):
+                await self._news.wait()
+        return None
+
+    def over(self, match: PlannedMatch) -> None:
+        self._pace_after(match, trio.current_time() - self._running.pop(match.id))
+        if self._at_our_cost(match):
+            self._room += 1
+            self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may wait for a process
+        self._news.set()
+
+    def came(self, name: str) -> None:
+        """A bot from outside is there, or has ended a match."""
+        if (number := self._numbers.get(name)) is not None:
+            self._look_at[number] = None
+            self._news.set()
+
+    def close(self) -> None:
+        """No more matches begin."""
+        self._closed = True
+        self._news.set()
+
+    def _pace_after(self, match: PlannedMatch, took: float) -> None:
+        """A bot that is away at the end of its match, as one that forfeited it is, loses the next one a while later."""
+        away = [number for number in match.bots if self._away_until(number) < math.inf]
+        if not away:
+            self._pace.played(took)
+        for number in away:
+            self._forfeits_from[number] = trio.current_time() + self._pace.forfeit_seconds
+
+    def _at_our_cost(self, match: PlannedMatch) -> bool:
+        return any(not isinstance(self._bots[number], RemoteSpec) for number in match.bots)
+
+    def _first_ready(self) -> PlannedMatch | None:
+        if self._room > 0 and self._at_home:
+            return self._at_home.popleft()
+        while self._look_at:
+            number = next(iter(self._look_at))
+            match = self._waiting.take(number, self._is_ready) if self._is_ready(number) else None
+            if match is not None:
+                return match
+            del self._look_at[number]
+        if not self._running:
+            for number in self._waiting.bots():
+                if self._is_due(number) and (match := self._waiting.take(number, self._is_due)) is not None:
+                    return match
+        return None
+
+    def _is_ready(self, number: int) -> bool:
+        spec = self._bots[number]
+        return self._outside.is_free(spec.name) if isinstance(spec, RemoteSpec) else self._room > 0
+
+    def _is_due(self, number: int) -> bool:
+        """Ready, or away for too long."""
+        return self._is_ready(number) or self._away_until(number) <= trio.current_time()
+
+    def _away_until(self, number: int) -> float:
+        spec = self._bots[number]
+        until = self._outside.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
+        return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
+
+    def _patience_ends(self) -> float:
+        """When there may be something to do though nobody came."""
+        if self._running:
+            return math.inf
+        times = [self._away_until(number) for number in self._waiting.bots()]
+        return min((time for time in times if time > trio.current_time()), default=math.inf)

@@ -1,0 +1,118 @@
+"""Where the players of a match come from: processes that are kept between matches, and connections from outside."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+import trio
+
+from arena.bots.player import LocalPlayer, Player
+from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
+from arena.support.text import folder_name
+
+_IDLE_BOTS: Final = 8  # processes kept for each match that may be played at once, besides those that play
+_STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
+
+
+class Outside(Protocol):
+    """The bots that connect by themselves."""
+
+    @property
+    def grace(self) -> float:
+        """Seconds that a bot may be away."""
+
+    def is_free(self, name: str) -> bool:
+        """Whether it is there and could begin a match now."""
+
+    def away_until(self, name: str) -> float | None:
+        """When its rounds are forfeited if it does not come, in trio's time; None while it is there."""
+
+    def player(self, spec: RemoteSpec) -> Player:
+        """The bot, for one match, if it is free; one that is not there otherwise."""
+
+    def let_go(self, player: Player) -> None:
+        """The match is over."""
+
+
+class Nobody:
+    """For a tournament without bots from outside."""
+
+    grace = 0.0
+
+    def is_free(self, name: str) -> bool:
+        raise AssertionError(f"{name} cannot connect: nobody listens")
+
+    def away_until(self, name: str) -> float | None:
+        raise AssertionError(f"{name} cannot connect: nobody listens")
+
+    def player(self, spec: RemoteSpec) -> Player:
+        raise AssertionError(f"{spec.name} cannot connect: nobody listens")
+
+    def let_go(self, player: Player) -> None:
+        raise AssertionError(f"{player.spec.name} cannot connect: nobody listens")
+
+
+class Seats:
+    """Processes live in the nursery, until they are sent away or it is cancelled."""
+
+    def __init__(
+        self,
+        bots: tuple[AnySpec, ...],
+        outside: Outside,
+        nursery: trio.Nursery,
+        concurrency: int,
+        keeper: "StderrKeeper",
+    ):
+        self._bots = bots
+        self._outside = outside
+        self._nursery = nursery
+        self._idle_limit = _IDLE_BOTS * concurrency
+        self._keeper = keeper
+        self._idle: list[tuple[int, LocalPlayer]] = []  # the one used last at the end
+
+    def take(self, number: int) -> Player:
+        spec = self._bots[number]
+        if isinstance(spec, RemoteSpec):
+            return self._outside.player(spec)
+        for place in reversed(range(len(self._idle))):
+            if self._idle[place][0] == number:
+                return self._idle.pop(place)[1]
+        return LocalPlayer(spec, self._nursery, self._keeper.of(number, spec))
+
+    async def give_back(self, number: int, player: Player) -> None:
+        if not isinstance(player, LocalPlayer):
+            self._outside.let_go(player)
+            return
+        self._idle.append((number, player))
+        while len(self._idle) > self._idle_limit:
+            await self._idle.pop(0)[1].leave()
+
+    async def clear(self) -> None:
+        """All processes end."""
+        while self._idle:
+            await self._idle.pop()[1].leave()
+
+
+class StderrKeeper:
+    """What bots write on stderr goes to a file for each, up to a limit."""
+
+    def __init__(self, folder: Path | None, warn: Callable[[str], None]):
+        self._folder = folder
+        self._warn = warn
+        self._left: dict[int, int] = {}
+
+    def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
+        def keep(data: bytes) -> None:
+            if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
+                return
+            try:
+                self._folder.mkdir(exist_ok=True)
+                path = self._folder / f"{number + 1}-{folder_name(spec.name)}.txt"
+                with open(path, "ab") as file:
+                    file.write(data[: max(0, _STDERR_CAP - file.tell())])
+                    self._left[number] = _STDERR_CAP - file.tell()
+            except OSError as error:
+                self._left[number] = 0
+                self._warn(f"stderr of {spec.name} is not kept: {error.strerror}: {error.filename}")
+
+        return keep

@@ -1,0 +1,42 @@
+"""A finished round as a line of the journal. Pure."""
+
+from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine
+from arena.match.referee import Referee
+from arena.plan.deals import Dealt
+from arena.plan.schedule import MatchId, PlannedRound
+from engine.cards import Seat, card_texts
+from engine.ruleset import RuleSet
+
+
+def round_line(
+    planned: PlannedRound,
+    match: MatchId,
+    bots: tuple[str, str],
+    rules: RuleSet,
+    dealt: Dealt,
+    first: Seat,
+    referee: Referee,
+    started: str,
+    bundle: str | None,
+) -> RoundLine:
+    outcome, fault = referee.outcome, referee.fault
+    assert outcome is not None
+    return RoundLine(
+        v=VERSION,
+        id=planned.id,
+        match=match,
+        round=planned.number,
+        pair=planned.pair,
+        rules=rules.name,
+        seed=dealt.seed,
+        bots=bots,
+        first=first,
+        deck=card_texts(dealt.deal.clan),
+        tactics=card_texts(dealt.deal.tactics),
+        moves=tuple(referee.moves),
+        notes={str(index): note for index, note in referee.notes.items()},
+        result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
+        started=started,
+        fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail) if fault else None,
+        salt=dealt.salt,
+    )

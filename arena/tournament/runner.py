@@ -1,0 +1,393 @@
+"""A tournament: matches played at once, and one writer that keeps what they did.
+
+Theory of operation. The schedule is fixed beforehand. What the journal already holds is folded into a `Ledger` (points
+of matches under way, faults in a row, finished ids), and only what is missing is played. The `Matchmaker` says which
+match can begin; its task takes the players from the `Seats`, plays the missing rounds in order and sends every round to
+the writer; the writer appends to the journal, waits for the disk, and only then does the round count and is anybody
+told of it. So whatever happens, what was told is saved, and what was not saved is played again.
+
+Owners: the outer nursery owns the writer, which finishes whatever was sent to it, also when play is cancelled. The
+inner scope owns the matches and the processes of bots; connections belong to the door (door.py). Failures of bots are
+values by the time they come here (see match.py). An exception in here is our own bug: the round is void and tried
+again, and if that does not help the tournament stops with everything finished kept.
+"""
+
+import contextlib
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import attrs
+import trio
+
+from arena.bots.player import Player
+from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.lines import (
+    WITHDRAWN,
+    Journal,
+    JournalError,
+    JournalLine,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+    encoded,
+)
+from arena.match.audience import Audience
+from arena.match.match import Match, PlayedRound, utc_now
+from arena.match.referee import Referee
+from arena.match.round_play import Players, Void
+from arena.match.watchdog import Watch
+from arena.plan.bot_spec import Restart
+from arena.plan.config import Config
+from arena.plan.deals import Dealt
+from arena.plan.schedule import PlannedMatch, PlannedRound
+from arena.support.signals import first_of
+from arena.tournament.fault_bundle import write_bundle
+from arena.tournament.ledger import Ledger, planned_matches
+from arena.tournament.matchmaker import Matchmaker
+from arena.tournament.player_pool import Nobody, Outside, Seats, StderrKeeper
+from arena.tournament.recording import round_line
+from engine.cards import SEATS, Seat
+from engine.deal import Deal
+from engine.scoring import Ending, next_first
+
+_MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
+_IN_FLIGHT: Final = 64  # rounds on their way to the disk
+
+
+class TournamentError(Exception):
+    """The tournament cannot go on; what is finished is saved."""
+
+
+@attrs.frozen
+class _Started:
+    """Goes the same way as the rounds themselves, so that nobody hears of a round before the one before it."""
+
+    planned: PlannedRound
+    names: tuple[str, str]
+
+
+@attrs.frozen
+class _Withdrawn:
+    name: str
+    faults: int
+
+
+_Told = JournalLine | _Started | _Withdrawn
+
+
+def _waiting(receiver: trio.MemoryReceiveChannel[_Told]) -> Iterator[_Told]:
+    with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+        while True:
+            yield receiver.receive_nowait()
+
+
+def _encoded(lines: Iterable[_Told]) -> bytes:
+    return b"".join(encoded(line) for line in lines if isinstance(line, JournalLine))
+
+
+class Listener(Protocol):
+    """Whoever wants to know how it goes. Rounds are told of once they are saved."""
+
+    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None: ...
+    def finished(self, line: RoundLine) -> None: ...
+    def void(self, line: VoidLine) -> None: ...
+    def withdrawn(self, name: str, faults: int) -> None: ...
+    def news(self, kind: str, text: str, **facts: Any) -> None:
+        """Anything else: who comes and goes at a server."""
+
+    def ended(self, finished: int, total: int) -> None: ...
+
+
+class Tournament:
+    def __init__(
+        self,
+        config: Config,
+        journal: Journal | None,
+        ledger: Ledger,
+        listener: Listener,
+        outside: Outside | None = None,
+        audience: Audience | None = None,
+    ):
+        self._config = config
+        self._journal = journal
+        self._ledger = ledger
+        self._listener = listener
+        self._watch = Watch()
+        self._outside = outside or Nobody()
+        self._audience = audience
+        self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._outside, config.concurrency)
+        self.stopped = False
+        self.saved = 0  # rounds, by this run
+        self.warnings: list[str] = []
+        self._stderr = StderrKeeper(self._beside("stderr"), self.warnings.append)
+        self._failure: TournamentError | None = None
+        self._playing = trio.CancelScope()
+        self.rescue: Rescue | None = None  # if somebody changed the journal
+
+    def _unfinished(self) -> Iterator[PlannedMatch]:
+        for match in planned_matches(self._config):
+            if self._ledger.finished and all(planned.id in self._ledger.finished for planned in match.rounds):
+                self._ledger.close(match)
+            else:
+                yield match
+
+    def stop(self) -> None:
+        """At once: rounds under way are dropped, and will be played again."""
+        self.stopped = True
+        self._playing.cancel()
+
+    def drain(self, seconds: float) -> None:
+        """No more matches begin; those under way are played to their end, if that comes in time."""
+        self.stopped = True
+        self._matchmaker.close()
+        self._playing.deadline = trio.current_time() + seconds
+
+    def poke(self, name: str) -> None:
+        """A bot from outside came or went."""
+        self._matchmaker.came(name)
+
+    async def run(self) -> None:
+        """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
+        sender, receiver = trio.open_memory_channel[_Told](_IN_FLIGHT)
+        async with trio.open_nursery() as outer:
+            outer.start_soon(self._write, receiver)
+            async with sender:
+                with self._playing:
+                    async with trio.open_nursery() as workers:
+                        workers.start_soon(self._watch.run)
+                        await self._work(sender, workers)
+                        workers.cancel_scope.cancel()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _write(self, receiver: trio.MemoryReceiveChannel[_Told]) -> None:
+        """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
+        lines: list[_Told] = []
+        try:
+            async for first in receiver:
+                lines = [first, *_waiting(receiver)]
+                await self._save(lines)
+                for line in lines:
+                    self._tell(line)
+                lines = []
+            if self._journal:
+                self._journal.check()  # for the last time: what we told of must be there when we leave
+        except JournalError as error:
+            self._playing.cancel()
+            lines += [line async for line in receiver]  # what was finished in the meantime
+            self._failure = TournamentError(await self._keep_unsaved(error, lines))
+
+    async def _save(self, lines: list[_Told]) -> None:
+        if self._journal and (data := _encoded(lines)):
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(self._journal.append, data)
+
+    async def _keep_unsaved(self, error: JournalError, lines: list[_Told]) -> str:
+        """What happened, and what became of rounds that could not be written."""
+        unsaved = sum(isinstance(line, RoundLine) for line in lines)
+        if not isinstance(error, JournalChanged):  # the disk is full, say: there is no room beside the journal either
+            return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
+        assert self._journal is not None
+        with trio.CancelScope(shield=True):
+            rescued = await trio.to_thread.run_sync(rescue, self._journal, _encoded(lines), unsaved)
+        self.rescue = rescued
+        return f"{error}; {rescued.told}"
+
+    def _tell(self, line: _Told) -> None:
+        match line:
+            case _Started():
+                self._listener.started(line.planned, line.names)
+            case _Withdrawn():
+                self._listener.withdrawn(line.name, line.faults)
+            case RoundLine():
+                self.saved += 1
+                self._listener.finished(line)
+            case VoidLine():
+                self._listener.void(line)
+            case TournamentLine() | ResumeLine() | RevealLine():
+                raise AssertionError("a tournament begins and ends outside")
+
+    async def _work(self, sender: trio.MemorySendChannel[_Told], processes: trio.Nursery) -> None:
+        seats = Seats(self._config.bots, self._outside, processes, self._config.concurrency, self._stderr)
+        async with trio.open_nursery() as matches:
+            while (match := await self._matchmaker.next()) is not None:
+                one, two = match.bots
+                players = seats.take(one), seats.take(two)  # at once: whoever is free now may not be so later
+                matches.start_soon(self._play_and_return, match, players, seats, sender)
+        await seats.clear()
+
+    async def _play_and_return(
+        self, match: PlannedMatch, players: Players, seats: Seats, sender: trio.MemorySendChannel[_Told]
+    ) -> None:
+        try:
+            await self._play_match(match, players, sender)
+        except TournamentError as failure:
+            self._failure = failure  # raised once everything that is finished is written
+            self._playing.cancel()
+            return
+        for number, player in zip(match.bots, players, strict=True):
+            await seats.give_back(number, player)
+        if self._audience is not None:
+            self._audience.match_over(match.id)
+        self._matchmaker.over(match)
+
+    def _beside(self, what: str) -> Path | None:
+        """A folder beside the journal: cup.jsonl has cup.stderr and cup.faults."""
+        if self._journal is None:
+            return None
+        path = self._journal.path
+        return path.with_name(f"{path.name.removesuffix('.jsonl')}.{what}")
+
+    async def _play_match(
+        self,
+        planned: PlannedMatch,
+        players: tuple[Player, Player],
+        sender: trio.MemorySendChannel[_Told],
+    ) -> None:
+        match = Match(
+            planned,
+            self._config.rules,
+            players,
+            self._watch,
+            self._keep_fault,
+            self._may_excuse,
+            self._dealt_before(planned),
+            self._audience,
+        )
+        self._bring_up_to_date(match)
+        for each in planned.rounds:
+            if each.id not in self._ledger.finished:
+                first = each.first
+                if first is None:
+                    first = next_first(self._config.rules, match.first, match.winner)
+                line = await self._play_until_valid(match, each, first, players, sender)
+                await sender.send(line)
+                for name in self._ledger.add(line):
+                    await sender.send(_Withdrawn(name, self._config.max_faults))
+                for player in players:
+                    if player.spec.restart is Restart.ROUND:
+                        await player.leave()
+        await match.conclude()
+        self._ledger.close(planned)
+        for player in players:
+            if player.spec.restart is Restart.MATCH:
+                await player.leave()
+
+    def _keep_fault(self, played: PlayedRound, players: tuple[Player, Player]) -> str | None:
+        parent = self._beside("faults")
+        if parent is None:
+            return None
+        try:
+            return str(write_bundle(parent, played, players))
+        except OSError as error:
+            self.warnings.append(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
+            return None
+
+    def _may_excuse(self, name: str) -> bool:
+        return self._ledger.excused[name] < self._config.max_voids
+
+    def _deal(self, planned: PlannedRound) -> Dealt:
+        key, ledger = self._config.key, self._ledger
+        assert key is not None
+        return key.deal(
+            planned,
+            self._config.rules,
+            voids=ledger.voids[planned.id],
+            resumes=ledger.resumes,
+            mirrored_seed=ledger.dealt[planned.mirrors][0] if planned.mirrors else None,
+        )
+
+    def _dealt_before(self, match: PlannedMatch) -> dict[int, Dealt]:
+        """Deals of rounds that were played before a resume, and may be revealed only with their mirrored rounds."""
+        dealt, tactics = self._ledger.dealt, self._config.rules.tactics
+        before = [planned for planned in match.rounds if match.mirrored and planned.id in dealt]
+        found = {}
+        for planned in before:
+            seed, salt, attempt = dealt[planned.id]
+            found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, tactics), attempt)
+        return found
+
+    def _bring_up_to_date(self, match: Match) -> None:
+        """With what was played of it before."""
+        match.points = self._ledger.points.get(match.planned.id, (0, 0))
+        if last := self._ledger.last_of_match.get(match.planned.id):
+            match.first = SEATS[last.first]
+            match.winner = None if last.result.winner is None else SEATS[last.result.winner]
+
+    async def _play_until_valid(
+        self,
+        match: Match,
+        planned: PlannedRound,
+        first: Seat,
+        players: tuple[Player, Player],
+        sender: trio.MemorySendChannel[_Told],
+    ) -> RoundLine:
+        names = (players[0].spec.name, players[1].spec.name)
+        failures = 0  # of the arena itself; how often a bot is excused has a limit of its own
+        while True:
+            if self._ledger.withdrawn & set(names):
+                played = self._forfeited(match, planned, first, names)
+            else:
+                await sender.send(_Started(planned, names))
+                played = await self._try(match, planned, first)
+            if played.void is None:
+                return self._settled(match, played, players)
+            for player in players:
+                await player.leave()
+            line = VoidLine(
+                id=planned.id,
+                match=match.planned.id,
+                round=planned.number,
+                bots=names,
+                reason=played.void.reason,
+                started=played.started,
+                excused=played.void.excused,
+            )
+            self._ledger.add_void(line)
+            await sender.send(line)
+            failures += played.void.excused is None
+            if failures == _MOST_VOIDS:
+                text = f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void.reason}"
+                raise TournamentError(text)
+
+    async def _try(self, match: Match, planned: PlannedRound, first: Seat) -> PlayedRound:
+        dealt = self._deal(planned)
+        try:
+            return await match.play_round(planned, first, dealt)
+        except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
+            cause = first_of(error)
+            told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
+            referee = Referee(self._config.rules, dealt.deal, first)
+            return PlayedRound(planned, first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))
+
+    def _forfeited(self, match: Match, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
+        """A round that a withdrawn bot does not play."""
+        dealt = self._deal(planned)
+        referee = Referee(self._config.rules, dealt.deal, first)
+        absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
+        reason = f"{WITHDRAWN} {self._config.max_faults} faults in a row"
+        if len(absent) == len(SEATS):
+            referee.nobody_started(reason, reason)
+        else:
+            referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
+        played = PlayedRound(planned, first, dealt, referee, utc_now(), None)
+        match.count(played)
+        return played
+
+    def _settled(self, match: Match, played: PlayedRound, players: tuple[Player, Player]) -> RoundLine:
+        names = (players[0].spec.name, players[1].spec.name)
+        return round_line(
+            played.planned,
+            match.planned.id,
+            names,
+            self._config.rules,
+            played.dealt,
+            played.first,
+            played.referee,
+            played.started,
+            played.bundle,
+        )

@@ -1,0 +1,361 @@
+"""`arena serve`, `arena connect`, `arena watch` and the library's `connect` as people start them: real processes."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from arena.client.bridge import Server, Visit
+from arena.journal.lines import JournalLine, RoundLine, read
+from arena.journal.verify import verify_journals
+from arena.plan.bot_spec import BotSpec
+from tests.helpers.paths import ROOT
+from tests.helpers.processes import bad_command
+from tests.helpers.visitors import remote_bots, token_of
+
+TIMEOUT = 60
+SPEC = (ROOT / "SPEC.md").read_text()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+class Running:
+    """A command whose stderr is read line by line."""
+
+    def __init__(self, *words: str, cwd: Path, env: dict[str, str] | None = None):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", *words],
+            cwd=cwd,
+            env=os.environ | (env or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def line_with(self, text: str) -> str:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if text in line:
+                return line
+        raise AssertionError(f"{text!r} was never said")
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, out, err
+
+
+@contextlib.contextmanager
+def running(*words: str, cwd: Path, env: dict[str, str] | None = None) -> Iterator[Running]:
+    command = Running(*words, cwd=cwd, env=env)
+    try:
+        yield command
+    finally:
+        command.process.kill()
+        command.process.wait()
+        for stream in (command.process.stdout, command.process.stderr):
+            if stream:
+                stream.close()
+
+
+@contextlib.contextmanager
+def serving(folder: Path, text: str, *options: str, port: int = 0) -> Iterator[tuple[Running, str]]:
+    (folder / "cup.toml").write_text("rounds = 2\n" + text)
+    with running("serve", "cup.toml", "--listen", f"127.0.0.1:{port}", *options, cwd=folder) as server:
+        yield server, server.line_with("Listening at").split()[-1]
+
+
+def rounds_in(folder: Path) -> list[RoundLine]:
+    assert verify_journals([folder / "cup.jsonl"]).problems == []
+    return [e.line for e in read(folder / "cup.jsonl", JournalLine) if isinstance(e.line, RoundLine)]
+
+
+def test_a_bot_for_stdin_and_stdout_plays_at_a_server(tmp_path: Path) -> None:
+    (tmp_path / "anna.token").write_text(token_of("anna") + "\n")
+    with (
+        serving(tmp_path, remote_bots("anna", "ben")) as (server, address),
+        running("connect", address, "--token-file", "anna.token", "--", "random", cwd=tmp_path) as anna,
+        running("connect", address, "--", "greedy", cwd=tmp_path, env={"ARENA_TOKEN": token_of("ben")}) as ben,
+    ):
+        status, out, _ = server.end()
+        assert status == 0
+        assert "Everything is in cup.jsonl." in out
+        for bot in (anna, ben):
+            status, _, told = bot.end()
+            assert status == 0
+            assert "The server says bye: the tournament is over" in told
+            assert "all 2 deals that were revealed are as promised by their hashes" in told
+    assert all(line.fault is None for line in rounds_in(tmp_path))
+
+
+def test_a_wrong_token_is_told_in_one_line(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, remote_bots("anna", "ben")) as (_, address),
+        running("connect", address, "--token", "guess", "--", "random", cwd=tmp_path) as stranger,
+    ):
+        status, _, told = stranger.end()
+    assert status == 1
+    assert told.splitlines()[-1].startswith("Error: the server refuses: this token is not known here")
+
+
+def test_a_program_that_is_no_bot_is_told_in_one_line(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, remote_bots("anna", "ben")) as (_, address),
+        running("connect", address, "--token", token_of("anna"), "--", "echo", "hello", cwd=tmp_path) as stranger,
+        running("connect", address, "--token", token_of("anna"), "--", "true", cwd=tmp_path) as silent,
+        running("connect", address, "--", "./no-such-bot", cwd=tmp_path) as missing,
+    ):
+        status, _, told = stranger.end()
+        assert (status, told.count("\n")) == (1, 1)
+        assert told.startswith("Error: the line is not JSON")
+        status, _, told = silent.end()
+        assert (status, told) == (1, "Error: the bot ended (exit status 0) before the server welcomed it\n")
+        status, _, told = missing.end()
+        assert status == 2
+        assert "there is no program './no-such-bot'" in told
+
+
+def test_whether_the_server_speaks_tls_is_guessed_in_one_line(tmp_path: Path) -> None:
+    with serving(tmp_path, remote_bots("anna", "ben")) as (_, address):
+        for words in (("connect", address, "--tls", "--", "random"), ("watch", address, "--tls")):
+            with running(*words, cwd=tmp_path) as bot:
+                assert bot.end()[::2] == (1, "Error: the server does not speak TLS; leave out --tls\n")
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    options = ("--cert", "server.pem", "--key", "server.pem", "--hello", "0.2")
+    with serving(tmp_path, remote_bots("anna", "ben"), *options) as (_, address):
+        with running("connect", address, "--retry", "0.1", "--", "random", cwd=tmp_path) as bot:
+            assert "the server says nothing; if it speaks TLS, say --tls" in bot.end()[2]
+        with running("watch", address, cwd=tmp_path) as watcher:
+            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, say --tls\n"
+
+
+def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
+    text = remote_bots("anna", "ben")
+    with (
+        serving(tmp_path, text) as (server, address),
+        running("connect", address, "--token", token_of("anna"), "--", "random", cwd=tmp_path),
+        running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
+    ):
+        first = server.end()[1]
+    for changed, status in (("", 0), ("event = 'another'\n", 1)):
+        (tmp_path / "cup.toml").write_text("rounds = 2\n" + changed + text)
+        with running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as again:
+            found, table, told = again.end()
+        assert found == status
+        assert "Listening" not in told
+        assert (table == first) is not bool(changed)
+    assert "is the journal of another tournament" in told
+
+
+def test_a_key_needs_something_to_press_it_on(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
+    with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key", cwd=tmp_path) as server:
+        status, _, told = server.end()
+    assert (status, told) == (1, "Error: --begin key needs a terminal, or a pipe, on which Enter can be pressed\n")
+
+
+def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with running("connect", address, "--retry", "0.5", "--", "random", cwd=tmp_path) as bot:
+        status, _, told = bot.end()
+    assert status == 1
+    assert f"cannot connect to {address}: Connection refused; connecting again" in told
+    assert told.splitlines()[-1].endswith("gave up after 0.5 seconds")
+
+
+SDK_BOT = """
+from protocol.bot import run
+run(lambda request: request.legal[0], name="ben", connect={address!r}, token={token!r})
+"""
+
+
+def test_bots_come_back_to_a_server_that_was_stopped_and_started_again(tmp_path: Path) -> None:
+    port = free_port()
+    text = remote_bots("anna", "ben") + "\n"
+    code = SDK_BOT.format(address=f"127.0.0.1:{port}", token=token_of("ben"))
+    with contextlib.ExitStack() as stack:
+        server, address = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
+        words = ("connect", address, "--token", token_of("anna"), "--", "random")
+        anna = stack.enter_context(running(*words, cwd=tmp_path))
+        ben = stack.enter_context(subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True))
+        stack.callback(ben.kill)
+        server.line_with("Finished round 3 ")
+        server.process.send_signal(signal.SIGTERM)
+        status, _, told = server.end()
+        assert status == 130
+        assert "Stopping: running matches may end" in told
+        assert "To go on:  arena serve cup.toml" in told
+        again, _ = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
+        assert again.end()[0] == 0
+        status, _, told = anna.end()
+        assert status == 0
+        assert "the server stops; it may be back; connecting again" in told
+        _, told = ben.communicate(timeout=TIMEOUT)
+        assert ben.returncode == 0
+        assert "as promised by their hashes" in told
+    rounds = rounds_in(tmp_path)
+    assert len(rounds) == 80
+    assert all(line.fault is None for line in rounds)
+
+
+def test_a_bot_that_crashes_in_a_round_is_started_anew_and_comes_back(tmp_path: Path) -> None:
+    text = remote_bots("anna", "ben")
+    crashing = bad_command("crash").split()
+    with (
+        serving(tmp_path, text, "--max-faults", "0") as (server, address),
+        running("connect", address, "--token", token_of("anna"), "--", *crashing, cwd=tmp_path) as anna,
+        running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
+    ):
+        assert "connecting again" in anna.line_with("the bot ended")
+        assert server.end()[0] == 0
+    assert len(rounds_in(tmp_path)) == 2
+
+
+def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    certificate.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    (tmp_path / "first.token").write_text(token_of("anna"))
+    (tmp_path / "first.py").write_text("from protocol.bot import run\nrun(lambda request: request.legal[0])\n")
+    (line,) = re.findall(r"^    arena (connect .*)$", SPEC, re.MULTILINE)
+    trust = ("--tls", "--ca", "ca.pem")
+    with serving(tmp_path, remote_bots("anna", "ben"), "--cert", "server.pem", "--key", "server.pem") as (
+        server,
+        address,
+    ):
+        words = line.replace("arena.example.org:4000", address).replace("--tls", "--tls --ca ca.pem")
+        words = words.replace("python3", sys.executable)
+        with running("connect", address, "--tls", "--", "random", cwd=tmp_path) as distrustful:
+            status, _, told = distrustful.end()
+            assert status == 1
+            assert "the server's certificate is not trusted" in told
+        for trusts, words_of in (("True", "the server's certificate is not trusted"), ("'no.pem'", "cannot use tls=")):
+            code = SDK_BOT.format(address=address, token="x").replace("name=", f"tls={trusts}, name=")
+            done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+            assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+            assert done.stderr.startswith(words_of)
+        code = SDK_BOT.format(address=address, token=token_of("ben")).replace("name=", 'tls="ca.pem", name=')
+        with (
+            running("watch", address, *trust, "--json", cwd=tmp_path) as watcher,
+            running(*words.split(), cwd=tmp_path) as anna,
+        ):
+            assert watcher.process.stdout is not None
+            assert json.loads(watcher.process.stdout.readline())["type"] == "watching"
+            subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=TIMEOUT)
+            assert anna.end()[0] == 0
+            status, seen, _ = watcher.end()
+            assert status == 0
+            assert json.loads(seen.splitlines()[-1])["type"] == "bye"
+        assert server.end()[0] == 0
+    assert all(each.fault is None for each in rounds_in(tmp_path))
+
+
+def test_a_certificate_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
+    words = ("serve", "cup.toml", "--listen", "127.0.0.1:0", "--cert", "cup.toml", "--key", "cup.toml")
+    with running(*words, cwd=tmp_path) as server:
+        status, _, told = server.end()
+    assert status == 1
+    assert told.startswith("Error: cannot use --cert cup.toml with --key cup.toml:")
+
+
+def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -> None:
+    with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
+        pass  # there is no file yet: just the wrong call
+    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
+    with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
+        assert "tokens cross the network in the clear" in server.line_with("Warning")
+    told: list[str] = []
+    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None)
+    visit._warn_of_clear_text("127.0.0.1")
+    visit._warn_of_clear_text("::1")
+    assert told == []
+    visit._warn_of_clear_text("192.0.2.1")
+    visit._warn_of_clear_text("192.0.2.1")
+    assert told == ["Warning: the token crosses the network in the clear; with --tls it does not"]
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with running("serve", "cup.toml", "--listen", address, cwd=tmp_path) as server:
+            status, _, told = server.end()
+    assert (status, told) == (1, f"Error: cannot listen at {address}: Address already in use\n")
+
+
+@pytest.mark.parametrize("words", [["watch", "nowhere"], ["connect", "nowhere", "--", "random"]])
+def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, words: list[str]) -> None:
+    with running(*words, cwd=tmp_path) as command:
+        status, _, told = command.end()
+    assert (status, told) == (1, "Error: 'nowhere' is no address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
+
+
+def test_events_for_programs(tmp_path: Path) -> None:
+    text = remote_bots("anna") + '[[bot]]\ncmd = "random"\n'
+    with running("token", "x", cwd=tmp_path):
+        pass
+    (tmp_path / "cup.toml").write_text("rounds = 2\n" + text)
+    with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--events", cwd=tmp_path) as server:
+        assert server.process.stdout is not None
+        listening = json.loads(server.process.stdout.readline())
+        assert listening["event"] == "listening"
+        words = ("connect", listening["address"], "--token", token_of("anna"), "--", "random")
+        with running(*words, cwd=tmp_path):
+            events = [json.loads(line)["event"] for line in server.process.stdout]
+    assert events[:2] == ["lobby", "came"]
+    assert events.count("finished") == 2
+    assert "begins" in events
+    assert events[-1] in ("ended", "left")
+
+
+def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
+    with running("token", 'an "odd" \\ name', cwd=tmp_path) as command:
+        status, out, _ = command.end()
+    assert status == 0
+    token = out.splitlines()[2]
+    (tmp_path / "cup.toml").write_text(out[out.index("[[bot]]") :] + remote_bots("ben"))
+    with (
+        running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as server,
+        running("connect", server.line_with("Listening").split()[-1], "--token", token, "--", "random", cwd=tmp_path),
+    ):
+        assert server.line_with("is here") == 'an "odd" \\ name is here\n'
+
+
+def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text("rounds = 2\n" + remote_bots("anna") + '[[bot]]\ncmd = "random"\n')
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "arena", "serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key"]
+    with subprocess.Popen(
+        [*words, "--grace", "0.1"],
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        told = [server.stderr.readline() for _ in range(2)]
+        assert told[1] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
+        os.write(ours, b"\n")
+        out, rest = server.communicate(timeout=TIMEOUT)
+    os.close(ours)
+    os.close(theirs)
+    assert rest.startswith("The tournament begins: anna, random\n")
+    assert "it is not connected" in rest  # she did not come
+    assert (server.returncode, "random" in out) == (0, True)

@@ -1,0 +1,247 @@
+"""`arena regress`: a bot led through the recorded decisions of another version."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.cli.main import main
+from arena.journal.lines import RoundLine, TournamentLine, encoded, read
+from tests.helpers.paths import STEADY_BOT
+from tests.helpers.tournaments import steady
+
+# Plays like the steady bot a, but the way it is told: at its third request it fails, once.
+FAILING = """
+import os, sys, time
+way, done = sys.argv[1:3]
+count = 0
+sys.argv = ["steady", "a", *sys.argv[3:]]
+lines = iter(sys.stdin.readline, "")
+class Input:
+    def __iter__(self):
+        global count
+        for line in lines:
+            count += '"request"' in line
+            if count == 3 and '"request"' in line and not os.path.exists(done):
+                open(done, "w").close()
+                if way == "crash":
+                    print("out of luck", file=sys.stderr, flush=True)
+                    sys.exit(3)
+                if way == "hang":
+                    time.sleep(100)
+                print({"illegal": '{"type":"action","id":3,"move":"play r1 10"}', "malformed": "hm"}[way], flush=True)
+                continue
+            yield line
+sys.stdin = Input()
+exec(open(STEADY_BOT).read())
+"""
+
+
+def arena(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """Four rounds of a against b, by rules with every kind of decision."""
+    path = tmp_path / "cup.jsonl"
+    log = f"log={tmp_path / 'then.log'}"
+    options = ("--rounds", "4", "--seed", "5", "--rules", "tactics", "--journal", path)
+    assert arena("play", steady("a", log), steady("b"), *options).exit_code == 0
+    return path
+
+
+def decisions(journal: Path, bot: str) -> list[tuple[str, int, str]]:
+    """(round, position, move) of all that the bot was asked for."""
+    found = []
+    for entry in read(journal, RoundLine | TournamentLine):
+        if isinstance(entry.line, RoundLine):
+            seat = entry.line.bots.index(bot)
+            moves = enumerate(entry.line.moves)
+            found += [(entry.line.id, at, text) for at, (by, text, ms) in moves if by == seat and ms is not None]
+    return found
+
+
+def test_the_same_bot_decides_the_same_everywhere(journal: Path) -> None:
+    done = arena("regress", journal, steady("a"))
+    assert done.exit_code == 0, done.output
+    count = len(decisions(journal, "a"))
+    assert done.stdout == f"a decides as recorded: none of {count} decisions of a in 4 rounds differs.\n"
+
+
+def test_the_bot_hears_exactly_what_the_earlier_version_heard(journal: Path, tmp_path: Path) -> None:
+    assert arena("regress", journal, steady("a", f"log={tmp_path / 'now.log'}")).exit_code == 0
+    then, now = ((tmp_path / name).read_text().splitlines() for name in ("then.log", "now.log"))
+    assert len(then) > 100
+    assert now == then
+
+
+def test_every_difference_is_told_with_its_position(journal: Path) -> None:
+    done = arena("regress", journal, f"{sys.executable} {STEADY_BOT} other", "--as", "a", "--json")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    recorded = {(round, at): move for round, at, move in decisions(journal, "a")}
+    assert found["decisions"] == len(recorded)
+    assert 0 < found["different"] == len(found["differences"]) < len(recorded)
+    for each in found["differences"]:
+        assert recorded[each["round"], each["position"]] == each["recorded"] != each["move"]
+    first = found["differences"][0]
+    shown = json.loads(arena("replay", journal, first["round"], "--at", str(first["position"]), "--json").stdout)
+    assert shown["steps"][0]["position"]["phase"] == first["phase"]
+    assert shown["steps"][0]["position"]["to_move"] == 0
+
+
+def test_differences_are_a_table_and_the_command_to_look_at_one(journal: Path) -> None:
+    done = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--limit", "1")
+    assert done.exit_code == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["Round", "Position", "Phase", "Recorded", "Now"]
+    assert re.fullmatch(r"\d+ of \d+ decisions of a in 1 round differ\.", lines[-3])
+    assert lines[-2].endswith("--twice tells how often it differs from itself.")
+    position = lines[2].split()[1]
+    assert lines[-1] == f"Look at the first:  arena replay {journal} 1.1-2.1 --at {position}"
+
+
+def test_twice_tells_chance_from_change(journal: Path) -> None:
+    changed = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--twice", "--round", "1.1-2.2")
+    assert re.search(r"Asked twice, a differs from itself in 0 of \d+\.\n", changed.stdout)
+    assert changed.stdout.split("\n")[0].split()[-1] == "Again"
+    chance = json.loads(arena("regress", journal, "random", "--as", "a", "--twice", "--json").stdout)
+    assert chance["unsteady"] > 0
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("crash", "crashed: it ended (exit status 3); on stderr: out of luck"),
+        ("hang", "timeout: no answer within 350 ms"),
+        ("malformed", "malformed: the line is not JSON"),
+        ("illegal", "illegal-move: 'play r1 10' is no action: stones are numbered 1 to 9, not '10'"),
+    ],
+)
+def test_a_fault_is_told_and_the_bot_is_asked_on(way: str, words: str, journal: Path, tmp_path: Path) -> None:
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING.replace("STEADY_BOT", repr(str(STEADY_BOT))))
+    log = tmp_path / "now.log"
+    bot = f"a={sys.executable} {script} {way} {tmp_path / 'failed'} log={log}"
+    done = arena("regress", journal, bot, "--st", "0.3", "--json")
+    assert done.exit_code == 1, done.output
+    found = json.loads(done.stdout)
+    round, position, recorded = decisions(journal, "a")[2]
+    assert (found["decisions"], found["faults"], found["different"]) == (len(decisions(journal, "a")), 1, 1)
+    [only] = found["differences"]
+    assert (only["round"], only["position"], only["recorded"]) == (round, position, recorded)
+    assert only["fault"].startswith(words)
+    if way != "illegal":  # a bot that was started anew hears of the whole round
+        after = [json.loads(line) for line in log.read_text().splitlines()]
+        again = [index for index, message in enumerate(after) if message["type"] == "hello"][1]
+        assert [message["type"] for message in after[again : again + 4]] == [
+            "hello",
+            "welcome",
+            "match_start",
+            "round_start",
+        ]
+        following = decisions(journal, "a")[3][1]
+        assert len(after[again + 4]["events"]) == following
+
+
+def test_a_bot_that_leaves_after_a_round_is_at_fault_when_the_next_begins(journal: Path, tmp_path: Path) -> None:
+    script = tmp_path / "leaving.py"
+    script.write_text(STEADY_BOT.read_text().replace('== "bye"', 'in ("bye", "round_end")'))
+    found = json.loads(arena("regress", journal, f"a={sys.executable} {script} a", "--json").stdout)
+    assert found["decisions"] == len(decisions(journal, "a"))
+    first_of_round = {round: at for round, at, _ in reversed(decisions(journal, "a"))}
+    del first_of_round["1.1-2.1"]
+    assert {each["round"]: each["position"] for each in found["differences"]} == first_of_round
+    assert all(each["fault"].startswith("crashed: it ended") for each in found["differences"])
+
+
+def test_a_bot_that_does_not_start_is_told_in_one_line(journal: Path) -> None:
+    done = arena("regress", journal, f"a={sys.executable} -c pass")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert re.match(r"Error: a does not start: the bot closed its end before it said hello", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["greedy"], "the journal has no bot 'greedy'; say whose decisions with --as NAME; there are: a, b"),
+        (["greedy", "--as", "zoe"], "the journal has no bot 'zoe'; there are: a, b"),
+        (["greedy", "--as", "a", "--round", "9.9"], "--round '9.9', but a has no round of this name"),
+        (["./nowhere", "--as", "a"], "there is no program './nowhere'"),
+        (["greedy", "--as", "a", "--tc", "soon"], "--tc: tc = 'soon', but expected"),
+    ],
+)
+def test_wrong_calls_are_told_what_would_be_right(arguments: list[str], words: str, journal: Path) -> None:
+    done = arena("regress", journal, *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
+def test_damaged_rounds_are_left_out_and_told(journal: Path) -> None:
+    opening, first, *others = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(opening + first.replace(b'"points":[', b'"points":[4') + b"".join(others) + b'{"type":')
+    done = arena("regress", journal, steady("a"))
+    assert "in 3 rounds" in done.stdout
+    problems = done.stderr.splitlines()
+    assert problems[0] == f"{journal}:6: the line is torn: the file ends in the middle of it"
+    assert re.match(rf"{journal}:2: round 1\.1-2\.1: the record says points .*; it is left out", problems[1])
+
+
+def test_an_empty_and_a_foreign_journal_get_one_line(tmp_path: Path) -> None:
+    empty, foreign = tmp_path / "empty.jsonl", tmp_path / "notes.txt"
+    empty.touch()
+    foreign.write_text("Dear diary\n" * 9)
+    assert arena("regress", empty, "greedy").stderr == f"Error: {empty}:1: the journal has no round yet\n"
+    assert re.fullmatch(rf"Error: {foreign}:1: this is no line .*\n", arena("regress", foreign, "greedy").stderr)
+
+
+@pytest.mark.parametrize("config", [{}, {"rounds": None, "seed": 5}, {"rounds": "ten"}])
+def test_a_journal_of_another_program_will_do(config: dict[str, object], journal: Path) -> None:
+    _, *rounds = journal.read_bytes().splitlines(keepends=True)
+    opening = encoded(TournamentLine(config=config, started="2026-01-01T00:00:00Z"))
+    journal.write_bytes(opening + b"".join(rounds))
+    done = arena("regress", journal, steady("a"))
+    assert done.exit_code == 0, done.output
+    assert "in 4 rounds" in done.stdout
+
+
+def test_rounds_of_another_version_and_a_repeated_tournament_are_told(journal: Path) -> None:
+    opening, first, *others = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(opening + first.replace(b'"v":1', b'"v":2') + b"".join(others) + opening + first)
+    done = arena("regress", journal, steady("a"))
+    assert "in 3 rounds" in done.stdout
+    assert done.stderr.splitlines() == [
+        f"{journal}:2: it is of version 2; this is 1",
+        f"{journal}:6: this tournament was already read; its rounds are left out",
+    ]
+
+
+def test_rounds_of_two_tournaments_in_one_file_are_told_apart(journal: Path) -> None:
+    lines = journal.read_bytes()
+    other = encoded(TournamentLine(config={"rounds": 4, "seed": "5"}, started="2026-01-01T00:00:00Z"))
+    journal.write_bytes(lines + other + b"".join(lines.splitlines(keepends=True)[1:]))
+    done = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--round", "1.1-2.1@7")
+    assert "1.1-2.1@7 --at" in done.stdout.splitlines()[-1]
+    assert "there are: 1.1-2.1@2, 1.1-2.1@7" in arena("regress", journal, steady("a"), "--round", "1.1-2.1").stderr
+
+
+def test_ctrl_c_ends_it_with_what_was_found_so_far(journal: Path, tmp_path: Path) -> None:
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING.replace("STEADY_BOT", repr(str(STEADY_BOT))))
+    hangs = tmp_path / "failed"
+    command = [sys.executable, "-m", "arena", "regress", str(journal), f"a={sys.executable} {script} hang {hangs}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not hangs.exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said, warned = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == "a decides as recorded: none of 2 decisions of a in 1 round differs.\n"
+    assert warned == "Stopped: not every decision was asked for.\n"

@@ -1,0 +1,181 @@
+"""A journal that somebody deletes, replaces, cuts or writes to while the arena runs: nothing finished is lost."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from arena.cli.progress import Quiet
+from arena.journal.file import JournalChanged, rescue
+from arena.journal.lines import Journal, JournalLine, RoundLine, read
+from arena.journal.verify import verify_journals
+from arena.plan.config import from_command_line
+from arena.tournament.drive import drive
+from tests.helpers.paths import STEADY_BOT
+
+OPENING = b'{"type":"tournament","v":1}\n'
+Change = Callable[[Path], None]
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def move_away(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+
+
+def replace(path: Path) -> None:
+    """As an editor saves a file: another one takes its name."""
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 10)
+
+
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def append(path: Path) -> None:
+    with open(path, "ab") as file:
+        file.write(b'{"type":"note"}\n')
+
+
+def edit_end(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"  }")
+
+
+CHANGES: list[tuple[Change, str]] = [
+    (delete, "this file was deleted or moved away"),
+    (move_away, "this file was deleted or moved away"),
+    (replace, "another file was put in the place of this one"),
+    (cut, "this file was cut, and 10 bytes at its end are lost,"),
+    (empty, "this file was cut"),
+    (append, "somebody else wrote 16 bytes to this file"),
+    (edit_end, "the end of this file was changed"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES)
+def test_a_changed_journal_is_noticed_before_the_next_append(change: Change, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "cup.jsonl"
+    with Journal(path) as journal:
+        journal.append(OPENING)
+        journal.append(b'{"type":"round","v":1}\n')
+        change(path)
+        left = path.read_bytes() if path.exists() else None
+        with pytest.raises(JournalChanged, match="while the arena was writing to it") as told:
+            journal.append(b"more\n")
+        assert words in str(told.value)
+        assert (path.read_bytes() if path.exists() else None) == left
+
+
+def test_a_rescue_has_all_that_is_left_and_what_could_not_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "cup.jsonl"
+    rounds = [b'{"type":"round","v":1,"id":"%d"}\n' % number * 20 for number in range(3)]
+    whole = OPENING + rounds[0] + rounds[1] + rounds[2]
+    expected = [
+        (delete, whole),
+        (replace, whole),
+        (append, whole),
+        (cut, OPENING + (rounds[0] + rounds[1])[:-32] + rounds[2]),
+        (empty, OPENING + rounds[2]),
+    ]
+    for number, (change, content) in enumerate(expected, 1):
+        path.unlink(missing_ok=True)
+        with Journal(path) as journal:
+            for data in (OPENING, rounds[0], rounds[1]):
+                journal.append(data)
+            change(path)
+            found = rescue(journal, rounds[2], 20)
+        assert found.path == tmp_path / f"cup.rescued{'' if number == 1 else f'-{number}'}.jsonl"
+        assert found.path.read_bytes() == content, change
+
+
+def test_a_rescue_that_fails_says_so_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    with Journal(folder / "cup.jsonl") as journal:
+        journal.append(OPENING)
+        (folder / "cup.jsonl").unlink()
+        folder.rmdir()
+        found = rescue(journal, b"more\n", 1)
+    assert found.path is None
+    assert "cup.rescued.jsonl: No such file or directory" in found.told
+    assert "will be played again" in found.told
+
+
+BOTS = [f"{name}={sys.executable} {STEADY_BOT} {name}" for name in ("a", "b")]
+OPTIONS = {"rounds": "100", "seed": "7", "st": "5", "concurrency": "1"}
+
+
+def run(journal: Path) -> list[str]:
+    words = [word for name, value in OPTIONS.items() for word in (f"--{name}", value)]
+    return ["run", *BOTS, *words, "--journal", str(journal)]
+
+
+def serve(journal: Path) -> list[str]:
+    bots = "".join(f'[[bot]]\nname = "{bot[0]}"\ncmd = "{bot[2:]}"\n' for bot in BOTS)
+    cup = journal.with_suffix(".toml")
+    cup.write_text(f'rounds = 100\n[server]\nlisten = "127.0.0.1:0"\n[each]\nst = 5\n{bots}')
+    return ["serve", str(cup)]
+
+
+def rounds_in(journal: Path) -> list[str]:
+    return [entry.line.id for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
+
+
+@pytest.mark.parametrize("command", [run, serve])
+@pytest.mark.parametrize("change", [delete, replace, cut, append])
+def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
+    change: Change, command: Callable[[Path], list[str]], tmp_path: Path
+) -> None:
+    journal, rescued = tmp_path / "cup.jsonl", tmp_path / "cup.rescued.jsonl"
+    words = [sys.executable, "-m", "arena", *command(journal)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as arena:
+        assert arena.stderr is not None
+        assert any("Finished round 5 " in line for line in arena.stderr)
+        change(journal)
+        said = arena.stderr.read()
+        assert arena.wait(30) == 1
+    assert "Traceback" not in said
+    assert f"Stopped: {journal}: " in said
+    assert f"are in {rescued}" in said
+    assert f"mv -i {rescued} {journal}" in said
+    assert 4 <= len(rounds_in(rescued)) < 100
+    assert verify_journals([rescued]).problems == []
+    if change is delete:
+        again = subprocess.run(words, capture_output=True, text=True)  # nothing begins anew while that lies there
+        assert again.returncode == 1
+        assert f"{rescued} holds what was rescued of {journal}. To go on with it:  mv -i" in again.stderr
+    rescued.replace(journal)
+    subprocess.run(words, check=True, capture_output=True)
+    assert len(rounds_in(journal)) == len(set(rounds_in(journal))) == 100
+    assert verify_journals([journal]).problems == []
+
+
+def test_a_journal_that_is_gone_when_the_last_round_was_written_is_noticed(tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+
+    class Deleting(Quiet):
+        def finished(self, line: RoundLine) -> None:
+            if line.round == 2:
+                journal.unlink()
+
+    config = from_command_line(BOTS, (), OPTIONS | {"rounds": "2", "journal": str(journal)})
+    ran = drive(config, lambda _total, _done: nullcontext(Deleting()))
+    assert ran.failure is not None
+    assert "this file was deleted or moved away" in ran.failure
+    assert ran.rescue is not None
+    assert ran.rescue.path is not None
+    assert len(rounds_in(ran.rescue.path)) == 2

@@ -1,0 +1,161 @@
+"""One round without any I/O: questions, answers, forfeits."""
+
+import random
+
+import attrs
+import pytest
+from hypothesis import given
+
+from arena.match.referee import Move, Referee
+from arena.match.translate import Translator, side_of
+from engine.cards import SEATS, card_texts
+from engine.deal import Deal
+from engine.record import GameRecord, verify
+from engine.ruleset import PRESETS, RuleSet
+from engine.scoring import Ending
+from engine.view import view
+from protocol.messages import Clock, Points
+from tests.helpers.walks import rule_sets, seeds, walk
+
+UNTIMED = Clock(None, None)
+
+
+def referee(rules: str = "tactics", seed: str = "1") -> Referee:
+    return Referee(PRESETS[rules], Deal.from_seed(seed, PRESETS[rules].tactics), SEATS[0])
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_a_round_is_played_to_its_end_and_its_log_can_be_verified(rules: str) -> None:
+    for seed in range(20):
+        rng = random.Random(seed)
+        played = referee(rules, str(seed))
+        while ask := played.ask():
+            assert len(ask.legal) > 1
+            played.answer(rng.choice(ask.legal).text, 5)
+        assert played.fault is None
+        moves = tuple((move.seat, move.text) for move in played.moves)
+        deal = Deal.from_seed(str(seed), PRESETS[rules].tactics)
+        verify(GameRecord(PRESETS[rules], deal, SEATS[0], moves, played.outcome))
+
+
+def test_a_decision_with_one_legal_action_is_applied_unasked_and_logged_without_a_time() -> None:
+    lone = []
+    for seed in range(30):
+        played = referee("base", str(seed))
+        while ask := played.ask():
+            played.answer(ask.legal[-1].text, 5)
+        lone += [move for move in played.moves if move.ms is None]
+    assert Move(SEATS[0], "pass", None) in lone
+
+
+def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
+    played = referee("base")
+    first = played.ask()
+    assert first is not None
+    assert played.request(first, 1, (0, 0), UNTIMED).events == ()
+    played.answer(first.legal[0].text, 5)
+    second = played.ask()
+    assert second is not None
+    assert second.seat == 1
+    heard = played.request(second, 1, (0, 0), UNTIMED).events
+    assert [(event.by, event.move) for event in heard] == [("opponent", first.legal[0].text)]
+    played.answer(second.legal[0].text, 5)
+    third = played.ask()
+    assert third is not None
+    heard = played.request(third, 2, (0, 0), UNTIMED).events
+    assert [event.by for event in heard] == ["you", "opponent"]
+
+
+def test_a_returned_card_is_masked_for_the_opponent_only() -> None:
+    for seed in range(200):
+        played = referee("tactics", str(seed))
+        rng = random.Random(seed)
+        while ask := played.ask():
+            request = played.request(ask, 1, (0, 0), UNTIMED)
+            for event in request.events:
+                if event.move.startswith("return "):
+                    masked = event.move in ("return clan", "return tactic")
+                    assert masked is (event.by == "opponent")
+                    if masked:
+                        return
+            wanted = [action for action in ask.legal if action.text in ("draw tactic", "play recruiter")]
+            played.answer((wanted or [rng.choice(ask.legal)])[0].text, 5)
+    pytest.fail("no recruiter was played")
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [("claim 1", "not now: stones are claimed after playing"), ("resign", "'resign' is no action: actions look like")],
+)
+def test_an_illegal_move_forfeits_the_round_and_says_why(text: str, detail: str) -> None:
+    played = referee()
+    ask = played.ask()
+    assert ask is not None
+    played.answer(text, 5)
+    assert played.ask() is None
+    assert played.fault is not None
+    assert (played.fault.seat, played.fault.ending) == (0, Ending.ILLEGAL_MOVE)
+    assert played.fault.detail.startswith(detail)
+    assert played.outcome is not None
+    assert (played.outcome.winner, played.outcome.points) == (1, (0, 5))
+    assert played.moves == []
+
+
+def test_notes_are_kept_by_the_number_of_their_move() -> None:
+    played = referee()
+    for note in (None, "a plan"):
+        ask = played.ask()
+        assert ask is not None
+        played.answer(ask.legal[0].text, 5, note)
+    assert played.notes == {1: "a plan"}
+
+
+@given(rule_sets, seeds)
+def test_a_state_on_the_wire_shows_exactly_what_a_view_shows(rules: RuleSet, seed: int) -> None:
+    translators: tuple[Translator, ...] = ()
+    for game, _ in walk(rules, seed):
+        translators = translators or tuple(Translator(game, seat) for seat in SEATS)
+        for seat in SEATS:
+            seen, state = view(game, seat), translators[seat].state(Points(0, 0))
+            assert state.hand == card_texts(seen.hand)
+            assert (state.decks.clan, state.decks.tactic) == (seen.clan_deck, seen.tactic_deck)
+            assert (state.opponent_hand.clan, state.opponent_hand.tactic) == attrs.astuple(seen.opponent_hand)
+            assert state.discard == card_texts(seen.discard)
+            assert state.tactics_played.yours == card_texts(seen.your_tactics)
+            assert state.tactics_played.theirs == card_texts(seen.their_tactics)
+            left = (state.recruiter.draws_left, state.recruiter.returns_left) if state.recruiter else (0, 0)
+            assert left == (seen.draws_left, seen.returns_left)
+            for shown, stone in zip(state.stones, seen.stones, strict=True):
+                assert (shown.yours, shown.theirs) == (card_texts(stone.yours), card_texts(stone.theirs))
+                assert (shown.owner, shown.complete_first) == (
+                    side_of(stone.owner, seat), side_of(stone.complete_first, seat),
+                )  # fmt: skip
+                assert (shown.needs, shown.modes) == (stone.needs, card_texts(stone.modes))
+
+
+def test_a_request_can_leave_out_the_legal_moves() -> None:
+    played = referee()
+    ask = played.ask()
+    assert ask is not None
+    assert played.request(ask, 1, (0, 0), UNTIMED, with_legal=False).legal == ()
+
+
+def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -> None:
+    played, rng = referee("base"), random.Random(1)
+    while ask := played.ask():
+        played.answer(rng.choice(ask.legal).text, 5, "é" * 3000 if ask.seat == 0 else "short")
+    assert played.fault is None
+    notes = [note for index, note in played.notes.items() if played.moves[index].seat == 0]
+    assert len(notes) > 22
+    assert notes[:20] == ["é" * 500 + "… (2500 more)"] * 20
+    assert notes[20:] == ["… (3000 more)"] * (len(notes) - 20)
+    assert {note for index, note in played.notes.items() if played.moves[index].seat == 1} == {"short"}
+
+
+@pytest.mark.parametrize("length", [0, 1, 499, 500])
+def test_a_note_that_fits_is_kept_as_it_is(length: int) -> None:
+    played = referee()
+    ask = played.ask()
+    assert ask is not None
+    played.answer(ask.legal[0].text, 5, "x" * length)
+    assert list(played.notes.values()) == ["x" * length]

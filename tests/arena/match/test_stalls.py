@@ -1,0 +1,197 @@
+"""Deadlines while the arena, or the whole machine, stands still: nobody is blamed for it, and nobody can use it."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena.bots.player import LocalPlayer
+from arena.cli.progress import Quiet
+from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
+from arena.journal.verify import verify_journals
+from arena.match.match import Match, PlayedRound
+from arena.match.watchdog import Stall, Watch
+from arena.plan.bot_spec import BotSpec
+from arena.plan.config import Config
+from arena.plan.deals import DealKey
+from arena.stats.standings import fold
+from arena.stats.tables import render
+from arena.tournament.drive import drive
+from arena.tournament.ledger import planned_matches
+from engine.cards import SEATS
+from engine.scoring import Ending
+from tests.helpers.processes import bad_command
+from tests.helpers.tournaments import command, configured, rounds_in, steady
+
+KEY = DealKey("7", is_public=True)
+
+
+async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
+    watch = Watch()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        await trio.sleep(0.02)
+        before = trio.current_time()
+        autojump_clock.jump(0.1)  # the whole arena stands still
+        inside = before + 0.05
+        overdue = watch.stall_at(inside)  # asked before the watch has run again
+        assert overdue is not None
+        assert overdue.since <= before < inside < overdue.until
+        await trio.sleep(0.02)
+        assert watch.stall_at(inside) is not None
+        assert watch.stall_at(before - 0.015) is None
+        assert watch.stall_at(trio.current_time()) is None
+        nursery.cancel_scope.cancel()
+
+
+class StalledWatch(Watch):
+    """Of a machine that stood still at every deadline, from so many seconds before it."""
+
+    seconds = 5.0
+
+    def stall_at(self, moment: float) -> Stall | None:
+        return Stall(moment - self.seconds, moment + 0.001)
+
+
+async def play_one_round(
+    config: Config, watch: Watch, may_excuse: bool = True, meanwhile: Callable[[], None] | None = None
+) -> PlayedRound:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots if isinstance(spec, BotSpec))
+        match = Match(
+            planned_matches(config)[0], config.rules, (one, two), watch, lambda *_: None, lambda _: may_excuse, {}
+        )
+        planned = match.planned.rounds[0]
+        if meanwhile is not None:
+            await one.sit_down(match._starts[0])
+            await two.sit_down(match._starts[1])
+            nursery.start_soon(_call_after, 0.02, meanwhile)
+        played = await match.play_round(planned, SEATS[0], KEY.deal(planned, config.rules))
+        await one.leave()
+        await two.leave()
+        nursery.cancel_scope.cancel()
+    return played
+
+
+async def _call_after(seconds: float, call: Callable[[], None]) -> None:
+    await trio.sleep(seconds)
+    call()
+
+
+@pytest.mark.parametrize(
+    ("stalled_before", "may_excuse", "is_void"), [(5.0, True, True), (0.05, True, False), (5.0, False, False)]
+)
+async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
+    stalled_before: float, may_excuse: bool, is_void: bool
+) -> None:
+    """The bot answers 0.2 seconds late."""
+    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
+    watch = StalledWatch()
+    watch.seconds = stalled_before
+    played = await play_one_round(config, watch, may_excuse)
+    if is_void:
+        assert played.void is not None
+        assert played.void.excused == SEATS[0]
+        assert "when the time of late ran out" in played.void.reason
+        assert played.referee.outcome is None
+    else:
+        assert played.void is None
+        assert played.referee.fault is not None
+        assert played.referee.fault.ending is Ending.TIMEOUT
+
+
+async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
+    """The arena stands still while the bot thinks, long before its time is up; the bot is late all the same."""
+    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
+    played = await play_one_round(config, Watch(), meanwhile=lambda: time.sleep(0.3))
+    assert played.void is None
+    assert played.referee.fault is not None
+    assert played.referee.fault.ending is Ending.TIMEOUT
+
+
+async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() -> None:
+    """The round goes on: a bot gains nothing by being late on purpose while the machine is busy."""
+    config = configured(steady("a"), steady("b"), st="0.2", timemargin="0")
+    played = await play_one_round(config, Watch(), meanwhile=lambda: time.sleep(0.5))
+    assert (played.void, played.referee.fault) == (None, None)
+    assert played.referee.outcome is not None
+    times = [move.ms for move in played.referee.moves if move.ms is not None]
+    assert max(times) <= 200
+
+
+@pytest.mark.parametrize("stalled", [True, False])
+async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stalled: bool) -> None:
+    config = configured(f"slow={bad_command('slow-start')}", steady("good"), start="0.5")
+    watch = StalledWatch()
+    watch.seconds = 0.2 if stalled else 0.02
+    played = await play_one_round(config, watch)
+    if stalled:
+        assert played.void is not None
+        assert (played.void.excused, played.referee.fault) == (SEATS[0], None)
+    else:
+        assert played.void is None
+        assert played.referee.fault is not None
+        assert played.referee.fault.ending is Ending.FAILED_TO_START
+
+
+def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.tournament.runner.Watch", StalledWatch)
+    journal = tmp_path / "cup.jsonl"
+    config = configured(
+        f"late={bad_command('late')}", steady("good"),
+        journal=journal, st="0.8", timemargin="0", max_voids="2", rounds="1", start="none",
+    )  # fmt: skip
+    drive(config, lambda _total, _done: nullcontext(Quiet()))
+    lines = [entry.line for entry in read(journal, JournalLine)]
+    voids = [line for line in lines if isinstance(line, VoidLine)]
+    assert [(line.id, line.excused) for line in voids] == [("1.1-2.1", 0)] * 2
+    (line,) = [line for line in lines if isinstance(line, RoundLine)]
+    assert line.result.ending == "timeout"  # after that, lateness is lateness
+    planned = planned_matches(config)[0].rounds[0]
+    assert line.seed == KEY.seed(planned.id, 2, 0)
+    assert len({KEY.seed(planned.id, voids, 0) for voids in range(3)}) == 3
+    assert verify_journals([journal]).problems == []
+    standings, _ = fold([journal])
+    table = render(standings, standings.rate())
+    assert "Rounds void because a bot was late while the host stood still: late (2)." in table
+    assert "Voids" in table.splitlines()[0]
+    without_voids = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(each for each in without_voids if b'"type":"void"' not in each))
+    (problem,) = verify_journals([journal]).problems  # nobody can choose among deals by playing again
+    assert "its deal is not the one that follows from the tournament's seed" in problem.text
+
+
+def test_a_stopped_arena_charges_nobody(tmp_path: Path) -> None:
+    """A real stop, of all that the arena does, while six matches are under way and every answer has 0.4 seconds."""
+    journal = tmp_path / "cup.jsonl"
+    bots = [steady(name) for name in "abcd"]
+    words = command(journal, *bots, rounds="20", concurrency="6", st="0.4", timemargin="0", cycles="30")
+    arena = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert arena.stderr is not None
+    try:
+        for _ in range(30):  # rounds are being played from now on
+            arena.stderr.readline()
+        for _ in range(6):
+            arena.send_signal(signal.SIGSTOP)
+            time.sleep(0.6)
+            arena.send_signal(signal.SIGCONT)
+            for _ in range(20):
+                arena.stderr.readline()
+        arena.send_signal(signal.SIGINT)
+        arena.stderr.read()
+        arena.wait(30)
+    finally:
+        arena.kill()
+        arena.wait()
+        arena.stderr.close()
+    lines = rounds_in(journal)
+    assert len(lines) > 50
+    assert [line.fault for line in lines if line.fault] == []

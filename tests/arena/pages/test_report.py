@@ -1,0 +1,413 @@
+"""Reports without a browser: what is gathered, which rounds are chosen, what is written where."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+import tracemalloc
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.cli.replay import replay
+from arena.cli.report import report
+from arena.journal.lines import VoidLine, encoded
+from arena.pages.charts import Axis
+from arena.pages.markup import tag
+from arena.pages.page import json_text
+from arena.pages.report_data import Beginning, Report, gather, sample
+from engine.scoring import Ending
+from tests.helpers.journals import HOSTILE, NAMES, opening, round_line, rounds, write, write_many
+from tests.helpers.paths import ROOT
+from tests.helpers.summaries import line as standing_line
+from tests.helpers.summaries import opening as standing_opening
+from tests.helpers.summaries import written
+
+
+def ran(*words: str | Path, command: Any = report) -> Result:
+    return CliRunner().invoke(command, list(map(str, words)))
+
+
+def chunk(path: Path) -> Any:
+    """What a file of rounds hands over."""
+    found = re.fullmatch(r"arenaLoaded\((.*)\);\n", path.read_text(), re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def gathered(tmp_path: Path, *lines: dict[str, Any]) -> Report:
+    return gather([written(tmp_path / "journal.jsonl", standing_opening(rounds=20), *lines)])
+
+
+# What is gathered
+
+
+def test_elo_is_computed_at_evenly_spread_times_and_at_the_end(tmp_path: Path) -> None:
+    found = gather([write_many(tmp_path / "cup.jsonl", 1003)])
+    times = [point.rounds for point in found.course]
+    assert 24 <= len(times) <= 49
+    assert times[-1] == 1003
+    assert {late - early for early, late in pairwise(times[:-1])} == {32}
+    names = found.standings.names
+    final = dict(zip(names, found.standings.rate().elo, strict=True))
+    assert found.course[-1].elo == pytest.approx(final)
+    assert found.course[10].elo != pytest.approx(final, abs=1)
+
+
+def test_the_most_surprising_wins_come_first_and_faults_surprise_nobody(tmp_path: Path) -> None:
+    strong_wins = [standing_line(f"m.{n}", 0, (5, 1), first=0) for n in range(1, 10)]
+    found = gathered(
+        tmp_path,
+        *strong_wins,
+        standing_line("u.1", 1, (3, 5), first=0),
+        standing_line("u.2", 1, (0, 5), first=0),
+        standing_line("f.1", 1, (0, 5), ending="timeout", first=0),
+        standing_line("f.2", 1, (0, 5), ending="timeout", first=0),
+    )
+    assert [(upset.id, upset.winner, upset.points) for upset in found.upsets] == [
+        ("u.2", "b", (5, 0)),
+        ("u.1", "b", (5, 3)),
+    ]
+    assert all(0 < upset.expected < 0.5 for upset in found.upsets)
+    assert [upset.number for upset in found.upsets] == [11, 10]
+
+
+def test_the_first_players_score_has_an_interval_by_mirrored_pairs() -> None:
+    alike, opposed = Beginning(), Beginning()
+    for pair in range(100):
+        for half_points in (2, 2) if pair % 2 else (0, 0):
+            alike.add(str(pair), half_points)
+        for half_points in (2, 0):
+            opposed.add(str(pair), half_points)
+    (mean, margin), (other_mean, other_margin) = alike.score() or (0, 0), opposed.score() or (0, 0)
+    assert mean == other_mean == 0.5
+    assert margin == pytest.approx(1.96 * 0.5 / 10, rel=0.02)  # a hundred units that end 2 or 0
+    assert other_margin < margin / 5  # each of them ends 1
+    assert Beginning().score() is None
+
+
+def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
+    found = gathered(
+        tmp_path,
+        standing_line("m.1", 0, (5, 2), first=0),
+        standing_line("m.2", 1, (1, 5), first=0),
+        standing_line("m.3", None, (3, 3), first=1, ending="blocked"),
+        standing_line("m.4", 1, (0, 5), first=1, ending="crashed"),
+    )
+    seatings = found.gathered.seatings
+    assert (seatings["a"].rounds, seatings["a"].half_points) == ([2, 1], [2, 1])
+    assert (seatings["b"].rounds, seatings["b"].half_points) == ([1, 2], [1, 2])
+    assert found.gathered.results["a", Ending.CRASHED, 0] == 1
+    assert list(found.gathered.faults) == [4]
+
+
+def test_memory_hardly_grows_with_the_rounds(tmp_path: Path) -> None:
+    sizes = []
+    for count in (500, 4000):
+        journal = write_many(tmp_path / f"{count}.jsonl", count)
+        tracemalloc.start()
+        found = gather([journal])
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert found.standings.rounds == count
+    assert sizes[1] - sizes[0] < 3500 * 40
+
+
+# Which rounds are chosen
+
+
+def test_all_rounds_are_chosen_if_there_are_few() -> None:
+    assert sample(5, [], [], 10) == sample(5, [2], [3], 5) == sample(5, [], [], None) == [1, 2, 3, 4, 5]
+
+
+def test_a_sample_holds_surprises_faults_and_an_even_spread() -> None:
+    chosen = sample(1000, [7, 8], range(500, 510), 100)
+    assert len(chosen) == len(set(chosen)) == 100
+    assert chosen == sorted(chosen)
+    assert {7, 8, *range(500, 510)} <= set(chosen)
+    others = [number for number in chosen if number not in {7, 8, *range(500, 510)}]
+    gaps = [late - early for early, late in pairwise(others)]
+    assert max(gaps) <= 24
+    assert min(others) < 20
+
+
+def test_faults_are_at_most_a_quarter_of_a_sample() -> None:
+    chosen = sample(1000, [], range(1, 901), 40)
+    assert len(chosen) == 40
+    assert len(sample(1000, range(1, 50), range(1, 900), 3)) == 3
+    assert sample(1000, [], [], 0) == []
+
+
+# What is written
+
+
+def test_a_report_holds_every_round_in_small_files(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 45)
+    done = ran(journal)
+    folder = tmp_path / "cup.report"
+    assert done.stdout == f"45 rounds, all with their replay. Open {folder / 'index.html'} in a browser.\n"
+    assert sorted(path.name for path in (folder / "rounds").iterdir()) == ["0.js", "1.js", "2.js", "list.js"]
+    embedded = [each for number in range(3) for each in chunk(folder / "rounds" / f"{number}.js")]
+    assert [each["number"] for each in embedded] == list(range(1, 46))
+    for each, line in zip(embedded, rounds(45), strict=True):
+        assert (each["id"], tuple(each["bots"]), each["ending"]) == (line.id, line.bots, line.result.ending)
+        assert [step["move"] for step in each["steps"] if "move" in step] == [text for _, text, _ in line.moves]
+    assert len(chunk(folder / "rounds" / "list.js")["rounds"]) == 45
+    assert "A sample" not in (folder / "index.html").read_text()
+
+
+def test_a_sample_is_said_to_be_one(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 60)
+    done = ran(journal, "-o", tmp_path / "out", "--rounds", "12")
+    assert "60 rounds, 12 of them with their replay" in done.stdout
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert "A sample: 12 of 60 rounds" in text
+    assert "<code>arena replay cup.jsonl ROUND</code>" in text
+    assert len(chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]) == 12
+
+
+def test_a_report_is_written_anew_and_what_is_left_over_goes(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 60)
+    assert ran(journal, "-o", tmp_path / "out").exit_code == 0
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    assert ran(journal, "-o", tmp_path / "out", "--rounds", "5").exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "out" / "rounds").iterdir()) == ["0.js", "list.js"]
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+def _whole(folder: Path) -> bool:
+    """No file ends in its middle, and none is left that was not finished."""
+    pages = [path for path in folder.rglob("*") if path.is_file()]
+    ends = {".html": "</html>\n", ".js": ");\n"}
+    return all(path.suffix in ends and path.read_text().endswith(ends[path.suffix]) for path in pages)
+
+
+def _written(journal: Path, folder: Path, limit: str = "unlimited") -> subprocess.CompletedProcess[str]:
+    command = shlex.join([sys.executable, "-m", "arena", "report", str(journal), "-o", str(folder)])
+    return subprocess.run(["bash", "-c", f"ulimit -f {limit}; exec {command}"], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("limit", "file"), [("8", "replay.html"), ("120", "rounds/0.js")])
+def test_a_file_that_cannot_be_written_is_named_and_no_half_page_is_left(limit: str, file: str, tmp_path: Path) -> None:
+    journal, folder = write(tmp_path / "cup.jsonl", 40), tmp_path / "pages"
+    full = _written(journal, folder, limit)  # so many kilobytes for a file
+    assert full.returncode == 1
+    assert full.stderr == f"arena: File too large: {folder / file}\n"
+    assert _whole(folder)
+    assert _written(journal, folder).returncode == 0
+    assert (folder / "index.html").is_file()
+    assert _whole(folder)
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no disk of our own can be mounted here")
+    try:
+        small, large = write(tmp_path / "small.jsonl", 10), write(tmp_path / "large.jsonl", 200)
+        assert _written(small, disk / "pages").returncode == 0
+        index = (disk / "pages" / "index.html").read_bytes()
+        full = _written(large, disk / "pages")
+        assert full.returncode == 1
+        assert re.fullmatch(rf"arena: No space left on device: {disk}/pages/rounds/\d+.js\n", full.stderr)
+        assert (disk / "pages" / "index.html").read_bytes() == index
+        assert _whole(disk / "pages")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_page_of_one_round_goes_to_a_pipe_as_well(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 2)
+    words = [sys.executable, "-m", "arena", "replay", str(journal), "1.1", "--html", "/dev/stdout"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "</html>" in done.stdout
+    assert Path("/dev/stdout").is_symlink()
+
+
+def test_a_folder_that_is_no_report_is_left_alone(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    precious = tmp_path / "home"
+    precious.mkdir()
+    (precious / "index.html").write_text("<h1>my page</h1>")
+    done = ran(journal, "-o", precious)
+    assert done.exit_code == 1
+    assert "holds something that is no report; name another one, or empty it" in done.stderr
+    assert [path.name for path in precious.iterdir()] == ["index.html"]
+    (tmp_path / "empty").mkdir()
+    assert ran(journal, "-o", tmp_path / "empty").exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["many", "-3", "1.5", ""])
+def test_a_number_of_rounds_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    done = ran(write(tmp_path / "cup.jsonl", 2), "--rounds", text)
+    assert done.exit_code == 2
+    assert f"{text!r}, but expected a number such as 2000, or all" in done.stderr
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not [name for name, _ in attrs if name.startswith("on") or name == "style"]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_nothing_that_a_bot_chose_is_markup(tmp_path: Path) -> None:
+    names = (HOSTILE, '"><img src=x>', "a&amp;b", "plain")
+    journal = write(tmp_path / "cup.jsonl", 40, names)
+    assert ran(journal, "-o", tmp_path / "out").exit_code == 0
+    assert ran(journal, "1.1", "--html", tmp_path / "round.html", command=replay).exit_code == 0
+    for path, scripts in ((tmp_path / "out" / "index.html", 1), (tmp_path / "round.html", 2)):
+        found = Elements(path.read_text())
+        assert found.tags.count("script") == scripts
+        assert "img" not in found.tags
+        assert {HOSTILE, '"><img src=x>'} <= {text.strip() for text in found.texts} or path.name == "round.html"
+    for path in (tmp_path / "out" / "rounds").iterdir():
+        assert not re.search(r"[<>&\u2028\u2029]", path.read_text())
+
+
+def test_pages_allow_nothing_but_themselves(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    ran(journal, "-o", tmp_path / "out")
+    ran(journal, "1.1", "--html", tmp_path / "round.html", command=replay)
+    for path in (tmp_path / "out" / "index.html", tmp_path / "out" / "replay.html", tmp_path / "round.html"):
+        text = path.read_text()
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        assert policy
+        assert "default-src &#x27;none&#x27;" in policy[1]
+        assert "unsafe" not in policy[1]
+        assert ("self" in policy[1]) is (path.name != "round.html")
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
+
+
+def test_commands_and_environments_of_bots_are_not_shown(tmp_path: Path) -> None:
+    ran(write(tmp_path / "cup.jsonl", 6), "-o", tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*.*"):
+        assert "hunter2" not in path.read_text()
+        assert "./bot" not in path.read_text()
+
+
+def test_the_page_has_settings_voids_and_all_sections(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 30)
+    void = VoidLine(id="9.9", match="9", round=1, bots=("greedy", "random"), reason="the host was late", started="now")
+    with open(journal, "ab") as file:
+        file.write(encoded(void))
+    ran(journal, "-o", tmp_path / "out")
+    text = (tmp_path / "out" / "index.html").read_text()
+    names = ["standings", "cross", "course", "surprises", "endings", "beginning", "thinking", "rounds", "settings"]
+    assert re.findall(r'<section id="(\w+)"', text) == [*names, "voids"]
+    for words in ("the host was late", "Evening cup", "1 s for a move", "tactics", "2026-01-31"):
+        assert words in text
+
+
+# Damage
+
+
+def damaged(path: Path, lines: Sequence[bytes]) -> Path:
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> None:
+    lines = [encoded(opening(NAMES, 2)), *(encoded(each) for each in rounds(8))]
+    unfair = round_line(8, ("greedy", "random"))
+    cheat = encoded(unfair).replace(b'"moves":[[', b'"moves":[[%d,"claim 1",3],[' % unfair.first, 1)
+    journal = damaged(tmp_path / "cup.jsonl", [*lines[:3], b"{broken\n", *lines[3:], cheat, lines[1][:50]])
+    done = ran(journal, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert [problem.rpartition("cup.jsonl:")[2].partition(":")[0] for problem in done.stderr.splitlines()] == [
+        "4",
+        "12",
+        "11",
+    ]
+    assert "this round cannot be played again" in done.stderr
+    assert "9 rounds, 8 of them with their replay" in done.stdout
+    assert len(chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]) == 8
+    assert "3 lines of the journal could not be used" in (tmp_path / "out" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no round was played yet"),
+        (b"hello\nworld\n", "this is no line of a journal: .*"),
+        (b'{"type":"tour', "the line is torn: .*"),
+    ],
+)
+def test_a_file_without_a_round_is_no_report(tmp_path: Path, content: bytes, words: str) -> None:
+    journal = damaged(tmp_path / "cup.jsonl", [content])
+    done = ran(journal, "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert re.fullmatch(rf"Error: {journal}:1: {words}; there is nothing to report\n", done.stderr)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_damaged_line_says_reaches_the_terminal_made_fit_for_it(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    journal.write_bytes(journal.read_bytes() + b'{"type":"\\u001b[2J"}\n')
+    problems = gather([journal]).problems
+    assert len(problems) == 1
+    assert problems[0].isprintable()
+
+
+def test_a_surprise_without_a_replay_has_no_link(tmp_path: Path) -> None:
+    ran(write(tmp_path / "cup.jsonl", 300), "-o", tmp_path / "out", "--rounds", "3")
+    page = (tmp_path / "out" / "index.html").read_text()
+    numbers = {number for number, *_ in chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]}
+    assert {int(number) for number in re.findall(r"replay\.html#round=(\d+)", page)} == numbers
+    assert len(re.findall(r">round [\d.]+<", page)) > 3
+
+
+# The parts
+
+
+def test_markup_escapes_texts_and_attributes() -> None:
+    assert tag("a", "<b>", tag("i", 1), None, class_='"x"', data_one="&", hidden=True, id=None).text == (
+        '<a class="&quot;x&quot;" data-one="&amp;" hidden>&lt;b&gt;<i>1</i></a>'
+    )
+
+
+def test_json_in_a_page_cannot_end_its_element() -> None:
+    value = {"note": "</script><!-- & \u2028"}
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert not re.search(r"[<>&\u2028]", text)
+
+
+@pytest.mark.parametrize("values", [(), (5.0,), (-3.0, 3.0), (0.0, 1234.0), (-812.0, -11.5), (1e6, 5e6)])
+def test_an_axis_holds_its_values_between_round_numbers(values: tuple[float, ...]) -> None:
+    axis = Axis.around(values)
+    assert all(0 <= axis.share(value) <= 100 for value in values)
+    assert 2 <= len(axis.ticks) <= 8
+    assert axis.share(axis.ticks[0]) == 0
+    assert axis.share(axis.ticks[-1]) == 100
+
+
+def test_no_style_or_script_could_end_its_own_element() -> None:
+    for path in (ROOT / "arena" / "pages" / "assets").glob("*.[cj]s*"):
+        assert "</" not in path.read_text(), path.name
+
+
+def test_an_installed_arena_has_all_files_that_are_no_code() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    data: dict[str, list[str]] = setuptools["package-data"]
+    folders = {name: ROOT / name.replace(".", "/") for name in data if name.startswith("arena")}
+    packaged = {path for name, folder in folders.items() for each in data[name] for path in folder.glob(each)}
+    files = {path for path in (ROOT / "arena").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in files if path.suffix != ".py"} == packaged

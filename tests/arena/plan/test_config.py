@@ -1,0 +1,231 @@
+"""The tournament file and the command line: one config, and errors that say where."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.match.round_clock import RoundClock
+from arena.plan.bot_spec import BotSpec, Restart
+from arena.plan.config import Config, ConfigError, differences, from_command_line, from_file
+from arena.plan.schedule import Format
+from arena.plan.server_config import read_server_file
+from arena.plan.time_control import ClockError, Limits, parse_tc
+from engine.cards import SEATS
+from engine.ruleset import PRESETS
+from protocol.messages import Clock
+
+FILE = """\
+event = "Evening cup"
+rules = "tactics"
+format = "gauntlet"
+cycles = 2
+rounds = 20
+seed = 7
+max-faults = 3
+
+[each]
+tc = "10+0.1"
+restart = "match"
+
+[[bot]]
+cmd = "greedy"
+
+[[bot]]
+name = "mine"
+cmd = ["./mybot", "--fast"]
+args = ["--depth", "3"]
+dir = "."
+env = { DEPTH = "3" }
+st = 0.5
+timemargin = 10
+restart = "round"
+memory = "512M"
+cpu = 60
+"""
+
+
+def make_bot(folder: Path) -> None:
+    (folder / "mybot").write_text("#!/bin/sh\n")
+    (folder / "mybot").chmod(0o755)
+
+
+def file(tmp_path: Path, text: str, **options: str) -> Config:
+    path = tmp_path / "cup.toml"
+    path.write_text(text)
+    make_bot(tmp_path)
+    return from_file(path, options)
+
+
+def test_a_file_says_everything(tmp_path: Path) -> None:
+    config = file(tmp_path, FILE)
+    assert (config.event, config.rules, config.form) == ("Evening cup", PRESETS["tactics"], Format.GAUNTLET)
+    assert (config.cycles, config.rounds, config.seed, config.max_faults) == (2, 20, "7", 3)
+    assert config.journal == tmp_path / "cup.jsonl"
+    greedy, mine = config.bots
+    assert isinstance(mine, BotSpec)
+    assert (greedy.name, greedy.restart, greedy.limits.bank_ms) == ("greedy", Restart.MATCH, 10_000)
+    assert greedy.limits.move_ms is None
+    assert (mine.name, mine.command) == ("mine", ("./mybot", "--fast", "--depth", "3"))
+    assert mine.limits == Limits(move_ms=500, bank_ms=10_000, increment_ms=100, margin_ms=10)
+    assert (mine.restart, mine.memory, mine.cpu_seconds) == (Restart.ROUND, 512 * 2**20, 60)
+    assert (mine.cwd, mine.env) == (tmp_path, (("DEPTH", "3"),))
+
+
+def test_file_and_command_line_give_the_same_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_bot(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    spec = (
+        "name=mine cmd='./mybot --fast' args='--depth 3' dir=. env=DEPTH=3 st=0.5 timemargin=10 restart=round "
+        "memory=512M cpu=60"
+    )
+    options = {
+        "event": "Evening cup", "rules": "tactics", "format": "gauntlet", "cycles": "2", "rounds": "20", "seed": "7",
+        "max-faults": "3", "tc": "10+0.1", "restart": "match",
+    }  # fmt: skip
+    assert differences(from_command_line(["greedy"], [spec], options).recorded(), file(tmp_path, FILE).recorded()) == []
+
+
+def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
+    config = file(tmp_path, FILE, rounds="2", st="3", concurrency="7")
+    assert (config.rounds, config.concurrency) == (2, 7)
+    assert {bot.limits.move_ms for bot in config.bots} == {3000}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("rounds = 20", 'rounds = "ten"', "cup.toml:5: rounds = 'ten', but expected a whole number, 1 or more"),
+        ("rounds = 20", "rounds = 0", "cup.toml:5: rounds = 0, but expected a whole number, 1 or more"),
+        ("rounds = 20", "mirror = true\nrounds = 5", "cup.toml:6: rounds = 5, but mirrored rounds come in pairs"),
+        ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
+        ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),
+        ('format = "gauntlet"', 'format = "swiss"', "toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
+        ("cycles = 2", "cycels = 2", "cup.toml:4: 'cycels' is no option here; there are: rules, format, cycles"),
+        ('tc = "10+0.1"', 'tc = "40/60"', "toml:10: tc = '40/60', but expected seconds for the whole round"),
+        ('restart = "match"', 'restart = "often"', "toml:11: restart = 'often', but expected never or match or"),
+        ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
+        ('memory = "512M"', 'memory = "much"', "cup.toml:25: memory = 'much', but expected a number of bytes"),
+        ('dir = "."', 'dir = "nowhere"', "cup.toml:16: dir = 'nowhere', but expected a folder that exists"),
+        ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),
+        ('name = "mine"', 'name = "greedy"', "cup.toml:16: two bots are named 'greedy'"),
+        ('name = "mine"', 'name = " x"', "cup.toml:17: name = ' x', but expected 1 to 64 printable characters"),
+        ('env = { DEPTH = "3" }', "env = { DEPTH = 3 }", "toml:21: env: expected a table of texts, such as"),
+        ("seed = 7", "seed = ", r"cup.toml: Invalid value \(at line 6, column 8\)"),
+        ("[each]", "[[each]]", "cup.toml:9: what bots share is written as one"),
+        ('cmd = ["./mybot", "--fast"]', 'cmd = "./nobot"', "toml:16: there is no program"),
+
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_file_is_told_with_its_line(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    assert FILE.count(old) == 1
+    with pytest.raises(ConfigError, match=problem):
+        file(tmp_path, FILE.replace(old, new))
+
+
+def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
+    assert from_command_line(["greedy", "random"], [], {"rules": "classic"}).mirrored is False
+    with pytest.raises(ConfigError, match="rounds of classic cannot be mirrored, because the winner of a round begins"):
+        from_command_line(["greedy", "random"], [], {"rules": "classic", "mirror": "true"})
+
+
+@pytest.mark.parametrize(
+    ("bots", "specs", "options", "problem"),
+    [
+        (["greedy"], [], {}, "a tournament needs two bots or more, found 1"),
+        (["greedy", "greedy"], [], {}, "two bots are named 'greedy'; give one of them another"),
+        (["greedy", "'x"], [], {}, "is no command line: No closing quotation"),
+        (["greedy", "random"], [], {"rounds": "many"}, "--rounds: rounds = 'many', but expected a whole number"),
+        (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
+        (["greedy", "gredy"], [], {}, "'gredy': there is no program 'gredy'; did you mean greedy"),
+        (["greedy"], ["cmd='x"], {}, "No closing quotation; expected words like cmd="),
+        (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is no option here"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told(
+    bots: list[str], specs: list[str], options: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        from_command_line(bots, specs, options)
+
+
+@pytest.mark.parametrize("text", ["bot = [1, 2]", "[bot]\ncmd = 'greedy'"])
+def test_bots_that_are_no_tables_are_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"bots are written as \[\[bot\]\] tables"):
+        file(tmp_path, text)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file or directory"):
+        from_file(tmp_path / "none.toml", {})
+
+
+def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
+    one = from_command_line(["greedy", "random"], [], {"seed": "1", "st": "2"}).recorded()
+    two = from_command_line(["greedy", "random"], [], {"seed": "2", "st": "3"}).recorded()
+    assert differences(one, one) == []
+    assert differences(one, two)[0].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
+    three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
+    assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
+
+
+def test_a_bot_may_have_no_limit_to_start() -> None:
+    assert from_command_line(["greedy", "random"], [], {"start": "none"}).bots[0].limits.start_ms is None
+
+
+def test_a_command_with_an_equals_sign_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "y=z").write_text("#!/bin/sh\n")
+    (tmp_path / "y=z").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    bot = from_command_line(["x=./y=z", "random"], [], {}).bots[0]
+    assert isinstance(bot, BotSpec)
+    assert bot.command == ("./y=z",)
+
+
+@pytest.mark.parametrize(("text", "parsed"), [("10+0.1", (10_000, 100)), ("0.5", (500, 0)), ("60+1", (60_000, 1000))])
+def test_time_controls_are_written_as_in_chess(text: str, parsed: tuple[int, int]) -> None:
+    assert parse_tc(text) == parsed
+
+
+@pytest.mark.parametrize("text", ["", "fast", "10+", "-1", "40/60+0.6"])
+def test_other_time_controls_are_refused(text: str) -> None:
+    with pytest.raises(ClockError, match="10"):
+        parse_tc(text)
+
+
+def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
+    clock = RoundClock((Limits(move_ms=None, bank_ms=1000, increment_ms=100, margin_ms=50), Limits(move_ms=300)))
+    assert (clock.budget_ms(SEATS[0]), clock.budget_ms(SEATS[1])) == (1050, 350)
+    clock.spend(SEATS[0], 400.4)
+    clock.spend(SEATS[1], 400)
+    assert clock.shown(SEATS[0]) == Clock(None, 700)
+    assert clock.shown(SEATS[1]) == Clock(300, None)
+    clock.spend(SEATS[0], 740)  # within the margin
+    assert clock.shown(SEATS[0]) == Clock(None, 100)
+
+
+def test_without_limits_time_is_endless() -> None:
+    limits = Limits(move_ms=None)
+    assert RoundClock((limits, limits)).budget_ms(SEATS[0]) == float("inf")
+
+
+def test_all_programs_that_are_missing_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as told:
+        from_command_line(["./one", "greedy"], ["cmd=./two name=second"], {})
+    assert str(told.value).splitlines() == [
+        "'./one': there is no program './one'",
+        "--bot 'cmd=./two name=second': there is no program './two'",
+    ]
+    with pytest.raises(ConfigError) as told:
+        file(tmp_path, '[[bot]]\ncmd = "./one"\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "./two"\n')
+    assert [line.partition(": ")[0].rpartition("/")[2] for line in str(told.value).splitlines()] == [
+        "cup.toml:1",
+        "cup.toml:5",
+    ]
+
+
+def test_a_server_refuses_a_seed_unless_one_insists(tmp_path: Path) -> None:
+    path = tmp_path / "cup.toml"
+    path.write_text('seed = 7\n[server]\nlisten = "127.0.0.1:0"\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n')
+    with pytest.raises(ConfigError, match=r"cup\.toml:1: a server does not take a seed, .* or say --public-seed"):
+        read_server_file(path, {})
+    assert read_server_file(path, {"public-seed": "true"})[0].seed == "7"

@@ -1,0 +1,259 @@
+"""Which match begins next."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.bots.player import Player
+from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
+from arena.plan.schedule import Format, PlannedMatch, schedule
+from arena.tournament.matchmaker import Matchmaker
+from arena.tournament.pace import Pace
+from engine.ruleset import PRESETS
+
+
+class People:
+    """Who is here, with how many free connections; whoever is away has until some time."""
+
+    grace = 60.0
+
+    def __init__(self, **free: int):
+        self.free = Counter(free)
+        self.until: dict[str, float] = {}
+
+    def is_free(self, name: str) -> bool:
+        return self.free[name] > 0
+
+    def away_until(self, name: str) -> float | None:
+        return self.until.get(name)
+
+    def player(self, spec: RemoteSpec) -> Player:
+        raise NotImplementedError(spec)
+
+    def let_go(self, player: Player) -> None:
+        raise NotImplementedError(player)
+
+
+def matches_of(count: int, cycles: int = 1) -> tuple[PlannedMatch, ...]:
+    return schedule(count, Format.ROUND_ROBIN, cycles, 2, True, PRESETS["base"])
+
+
+def remote(*names: str) -> tuple[AnySpec, ...]:
+    return tuple(RemoteSpec(name) for name in names)
+
+
+def local(*names: str) -> tuple[AnySpec, ...]:
+    return tuple(BotSpec(name, (name,)) for name in names)
+
+
+async def begun_now(maker: Matchmaker) -> PlannedMatch | None:
+    """What can begin without waiting for anybody."""
+    with trio.move_on_after(0):
+        return await maker.next()
+    return None
+
+
+async def test_matches_between_processes_begin_in_order_as_far_as_there_is_room() -> None:
+    matches = matches_of(4)
+    maker = Matchmaker(matches, local(*"abcd"), People(), 2)
+    assert [await begun_now(maker) for _ in range(3)] == [matches[0], matches[1], None]
+    maker.over(matches[1])
+    assert await begun_now(maker) == matches[2]
+
+
+async def test_a_bot_from_outside_plays_when_both_are_there() -> None:
+    (match,) = matches_of(2)
+    people = People(a=1)
+    maker = Matchmaker([match], remote("a", "b"), people, 1)
+    assert await begun_now(maker) is None
+    people.free["b"] = 1
+    maker.came("b")
+    assert await begun_now(maker) == match
+    assert await maker.next() is None
+
+
+async def test_matches_among_bots_from_outside_take_no_room_here() -> None:
+    people = People(a=3, b=3, c=3)
+    maker = Matchmaker(matches_of(4), (*remote("a", "b", "c"), *local("d")), people, 1)
+    begun: list[PlannedMatch] = []
+    while (match := await begun_now(maker)) is not None:
+        begun.append(match)
+        for number in match.bots:
+            people.free["abcd"[number]] -= 1
+    at_our_cost = [match for match in begun if 3 in match.bots]
+    assert (len(begun), len(at_our_cost)) == (4, 1)
+    maker.over(at_our_cost[0])
+    assert (await begun_now(maker) or begun[0]).bots[1] == 3  # the room goes to the next one who waits for it
+
+
+async def test_those_who_are_away_are_waited_for_until_nothing_else_is_left(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1)
+    people.until["c"] = 50.0
+    maker = Matchmaker(matches_of(3), remote("a", "b", "c"), people, 1)
+    first = await maker.next()
+    assert first is not None
+    assert first.bots == (0, 1)
+    people.free.clear()
+    with trio.move_on_after(200):
+        await maker.next()
+        raise AssertionError("nobody is free, and one match runs")
+    people.free.update(a=1, b=1)
+    maker.over(first)
+    late = await maker.next()  # its time was up long ago
+    assert late is not None
+    assert 2 in late.bots
+    assert autojump_clock.current_time() >= 200
+
+
+async def test_nobody_waits_longer_than_the_time_of_whoever_is_away(autojump_clock: trio.testing.MockClock) -> None:
+    people = People(a=1)
+    people.until["b"] = 50.0
+    (match,) = matches_of(2)
+    maker = Matchmaker([match], remote("a", "b"), people, 1)
+    assert await maker.next() == match
+    assert autojump_clock.current_time() == 50
+
+
+async def test_two_who_are_away_lose_their_match_when_the_later_time_is_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People()
+    people.until = {"a": 20.0, "b": 70.0}
+    (match,) = matches_of(2)
+    assert await Matchmaker([match], remote("a", "b"), people, 1).next() == match
+    assert autojump_clock.current_time() == 70
+
+
+async def forfeits(maker: Matchmaker, count: int) -> list[float]:
+    """When the next matches begin, each of which is over at once."""
+    times = []
+    for _ in range(count):
+        match = await maker.next()
+        assert match is not None
+        times.append(trio.current_time())
+        maker.over(match)
+    return times
+
+
+async def test_a_bot_that_is_away_loses_a_match_each_grace_time_while_nothing_was_played(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    people.until["d"] = 50.0
+    matches = [match for match in matches_of(4) if 3 in match.bots]
+    maker = Matchmaker(matches, remote(*"abcd"), people, 1)
+    assert await forfeits(maker, 3) == [50, 50 + people.grace, 50 + 2 * people.grace]
+    assert autojump_clock.current_time() == 50 + 2 * people.grace
+
+
+async def test_matches_are_forfeited_at_the_pace_at_which_others_were_played(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    people.until["d"] = 10.0
+    maker = Matchmaker(matches_of(4), remote(*"abcd"), people, 1)
+    for seconds in (20, 7, 3):  # the median is 7
+        match = await maker.next()
+        assert match is not None
+        assert 3 not in match.bots
+        await trio.sleep(seconds)
+        maker.over(match)
+    assert await forfeits(maker, 3) == [30, 37, 44]
+    assert autojump_clock.current_time() == 44
+
+
+@pytest.mark.parametrize(("took", "pace"), [(0.001, 1.0), (30.0, 30.0), (3600.0, 60.0)])
+def test_forfeits_are_neither_a_burst_nor_endless(took: float, pace: float) -> None:
+    """A match that takes a millisecond does not make them a burst, one that takes an hour does not make them a week."""
+    measured = Pace(60.0)
+    measured.played(took)
+    assert measured.forfeit_seconds == pace
+
+
+async def test_a_bot_that_left_in_a_match_is_waited_for_before_it_loses_the_next(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1)
+    maker = Matchmaker(matches_of(3), remote(*"abc"), people, 1)
+    match = await maker.next()
+    assert match is not None
+    await trio.sleep(100)
+    for number in match.bots:  # both were lost, and their time ended with the match
+        people.free["abc"[number]] = 0
+        people.until["abc"[number]] = 90.0
+    maker.over(match)
+    assert await forfeits(maker, 1) == [100 + people.grace]
+    assert autojump_clock.current_time() == 100 + people.grace
+
+
+async def test_nothing_begins_any_more_once_it_is_closed() -> None:
+    maker = Matchmaker(matches_of(3), local(*"abc"), People(), 1)
+    maker.close()
+    assert await maker.next() is None
+
+
+async def test_whoever_waits_is_told_when_it_is_closed(autojump_clock: trio.testing.MockClock) -> None:
+    maker = Matchmaker(matches_of(2), remote("a", "b"), People(), 1)
+    results: list[PlannedMatch | None] = []
+
+    async def wait() -> None:
+        results.append(await maker.next())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.sleep(1)
+        maker.close()
+    assert results == [None]
+    assert autojump_clock.current_time() < math.inf
+
+
+@given(
+    kinds=st.lists(st.booleans(), min_size=2, max_size=7),
+    connections=st.integers(1, 3),
+    room=st.integers(1, 3),
+    cycles=st.integers(1, 2),
+    order=st.randoms(use_true_random=False),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_match_is_begun_once_whoever_plays(
+    kinds: list[bool], connections: int, room: int, cycles: int, order: random.Random
+) -> None:
+    names = [f"b{number}" for number in range(len(kinds))]
+    bots = tuple(
+        RemoteSpec(name) if outside else BotSpec(name, (name,)) for name, outside in zip(names, kinds, strict=True)
+    )
+    planned = matches_of(len(kinds), cycles)
+    people = People(**dict.fromkeys(names, connections))
+    begun: list[PlannedMatch] = []
+
+    async def play() -> None:
+        maker = Matchmaker(planned, bots, people, room)
+        running: list[PlannedMatch] = []
+        while True:
+            match = await begun_now(maker)
+            if match is not None:
+                begun.append(match)
+                running.append(match)
+                for number in match.bots:
+                    people.free[names[number]] -= kinds[number]
+                    assert people.free[names[number]] >= 0
+                assert sum(not all(kinds[number] for number in each.bots) for each in running) <= room
+            elif running:
+                over = running.pop(order.randrange(len(running)))
+                for number in over.bots:
+                    people.free[names[number]] += kinds[number]
+                    if kinds[number]:
+                        maker.came(names[number])
+                maker.over(over)
+            else:
+                return
+
+    trio.run(play)
+    assert Counter(begun) == Counter(planned)

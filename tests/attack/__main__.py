@@ -1,0 +1,42 @@
+"""`make attack`: stalls, storms, strangers, kills and bad bots, on loopback, for some minutes. Prints what each attack
+did; the exit status is 1 if any of them did harm. Names of attacks on the command line choose among them."""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.attack.arena import bad_bots_of_all_kinds, kills, second_chances, stalls
+from tests.attack.findings import Finding
+from tests.attack.server import reconnects, storms
+from tests.attack.strangers import strangers
+
+ATTACKS: dict[str, Callable[[Path], list[Finding]]] = {
+    "stalls": stalls,
+    "chances": second_chances,
+    "reconnects": reconnects,
+    "storms": storms,
+    "strangers": strangers,
+    "kills": kills,
+    "bad-bots": bad_bots_of_all_kinds,
+}
+
+
+def main(names: list[str]) -> int:
+    if unknown := set(names) - set(ATTACKS):
+        print(f"there is no attack {', '.join(sorted(unknown))}; there are: {', '.join(ATTACKS)}", file=sys.stderr)
+        return 2
+    harmed = False
+    for name in names or ATTACKS:
+        with tempfile.TemporaryDirectory(prefix="attack-") as folder:
+            findings = ATTACKS[name](Path(folder))
+        for finding in findings:
+            print(f"{finding.attack:24}{'HARM' if finding.harm else 'ok':6}{finding.figures}", flush=True)
+            for line in finding.harm[:10]:
+                print(f"{'':24}      {line}", flush=True)
+            harmed = harmed or bool(finding.harm)
+    return int(harmed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,30 @@
+"""The attacks of `make attack`, each for a moment: they still work, and do no harm."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.attack import __main__ as attack
+from tests.attack import arena as attack_arena
+from tests.attack import server as attack_server
+
+SIZES = [
+    (attack_arena, "STALLS", 3),
+    (attack_arena, "KILLS", 3),
+    (attack_server, "RECONNECTS", 40),
+    (attack_server, "STORMS", 2),
+]
+
+
+@pytest.mark.parametrize("name", ["stalls", "reconnects", "storms", "kills"])
+def test_an_attack_does_no_harm(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, constant, size in SIZES:
+        monkeypatch.setattr(module, constant, size)
+    (finding,) = attack.ATTACKS[name](tmp_path)
+    assert finding.harm == []
+    assert finding.figures
+
+
+def test_an_unknown_attack_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attack.main(["none"]) == 2
+    assert "there is no attack none; there are: stalls" in capsys.readouterr().err

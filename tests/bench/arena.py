@@ -1,0 +1,244 @@
+"""The second half of `make bench`: matches, tournaments and journals, next to bare versions of the same work."""
+
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import trio
+from tabulate import tabulate
+
+from arena.cli.progress import Quiet
+from arena.devtools.starters import STARTERS
+from arena.journal.lines import Journal, RoundLine
+from arena.match.referee import Referee
+from arena.plan.config import Config, from_command_line
+from arena.support.process_limits import tune_gc
+from arena.tournament.ledger import Ledger, resume, with_new_key
+from arena.tournament.runner import Tournament
+from engine.cards import SEATS
+from engine.deal import Deal
+from engine.ruleset import PRESETS
+from protocol.messages import Clock, encode
+
+FULL = bool(os.environ.get("FULL"))  # the long versions: 10,000 rounds in memory, a journal of 1,000,000
+
+
+class Counting(Quiet):
+    def __init__(self, at_round: dict[int, Callable[[], None]] | None = None) -> None:
+        self.rounds = self.decisions = 0
+        self._at_round = at_round or {}
+
+    def finished(self, line: RoundLine) -> None:
+        self.rounds += 1
+        self.decisions += sum(ms is not None for _, _, ms in line.moves)
+        self._at_round.get(self.rounds, lambda: None)()
+
+
+def c_bot(folder: Path) -> Path:
+    starter = STARTERS["c"]
+    (folder / starter.file).write_text(starter.text())
+    assert starter.build is not None
+    subprocess.run(starter.build.split(), cwd=folder, check=True)
+    return folder / "random_bot_c"
+
+
+def configured(*bots: str, **options: str) -> Config:
+    return from_command_line(bots, (), {"seed": "7", "concurrency": "1"} | options)
+
+
+def timed(config: Config, listener: Counting, journal: Path | None = None) -> tuple[float, float]:
+    """Seconds on the wall and of our own processor time."""
+    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    if journal is None:
+        trio.run(Tournament(with_new_key(config, None), None, Ledger(0), listener).run)
+    else:
+        with Journal(journal) as opened:
+            trio.run(Tournament(*resume_with(opened, config), listener).run)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def resume_with(journal: Journal, config: Config) -> tuple[Config, Journal, Ledger]:
+    config, ledger = resume(journal, config)
+    return config, journal, ledger
+
+
+def recorded_requests() -> list[bytes]:
+    """The bytes of a match: the requests of fifty rounds."""
+    lines: list[bytes] = []
+    for number in range(50):
+        rng = random.Random(number)
+        referee = Referee(PRESETS["base"], Deal.from_seed(str(number), tactics=False), SEATS[0])
+        while ask := referee.ask():
+            lines.append(encode(referee.request(ask, len(lines) + 1, (0, 0), Clock(10_000, None))))
+            referee.answer(rng.choice(ask.legal).text, 0)
+    return lines
+
+
+async def ping_pong(bot: Path, lines: list[bytes]) -> tuple[float, float]:
+    """The baseline: the same bytes to the same bots with nothing but trio. Round trips and processor seconds."""
+    bots = [
+        await trio.lowlevel.open_process([str(bot)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    for number, line in enumerate(lines):
+        process = bots[number % 2]
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with trio.move_on_after(10):
+            await process.stdin.send_all(line)
+            await process.stdout.receive_some(65536)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
+    for process in bots:
+        process.kill()
+        await process.wait()
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def decisions(bot: Path) -> Iterator[list[str]]:
+    """Pinned to one core, in turns, the best of each: machines are noisy."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    lines = recorded_requests()
+    bare, ours = [], []
+    for _ in range(5):
+        wall, cpu = trio.run(ping_pong, bot, lines)
+        bare.append((len(lines) / wall, cpu / len(lines) * 1e6))
+        listener = Counting()
+        wall, cpu = timed(configured(f"a={bot}", f"b={bot}", rounds="100"), listener)
+        ours.append((listener.decisions / wall, cpu / listener.decisions * 1e6))
+    os.sched_setaffinity(0, cores)
+    (best_bare, cpu_bare), (best_ours, cpu_ours) = max(bare), max(ours)
+    middle = statistics.median(rate for rate, _ in ours) / statistics.median(rate for rate, _ in bare)
+    yield ["bare trio ping-pong", f"{best_bare:,.0f}", f"{cpu_bare:.0f}", "1"]
+    yield ["a match", f"{best_ours:,.0f}", f"{cpu_ours:.0f}", f"{best_ours / best_bare:.2f} (median {middle:.2f})"]
+
+
+def tournaments(folder: Path) -> Iterator[list[str]]:
+    alone = 0.0
+    for concurrency in (1, 2, 4):
+        listener = Counting()
+        options = {"rounds": "20", "cycles": "4", "concurrency": str(concurrency)}
+        bots = [f"{name}=random" for name in "abcd"]
+        wall, _ = timed(configured(*bots, **options), listener, folder / f"{concurrency}.jsonl")
+        rate = listener.rounds / wall
+        alone = alone or rate
+        yield [str(concurrency), f"{rate:,.0f}", f"{rate / alone:.2f}"]
+
+
+def restarts(bot: Path) -> Iterator[list[str]]:
+    """Pinned to one core too: otherwise where the scheduler puts a bot matters more than its start."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    start = time.perf_counter()
+    for _ in range(100):
+        subprocess.run([str(bot)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    bare = (time.perf_counter() - start) / 100 * 1000 * 2
+    walls = []
+    for restart in ("never", "round"):
+        walls.append(
+            min(
+                timed(configured(f"a={bot}", f"b={bot}", rounds="100", restart=restart), Counting())[0]
+                for _ in range(3)
+            )
+        )
+    os.sched_setaffinity(0, cores)
+    added = (walls[1] - walls[0]) / 100 * 1000
+    yield ["two bare processes, started and waited for", f"{bare:.2f}", "1"]
+    yield ["two C bots started anew for a round", f"{added:.2f}", f"{added / bare:.2f}"]
+
+
+def start_up() -> Iterator[list[str]]:
+    python = best_of(5, [sys.executable, "-c", "pass"])
+    for words in (["--help"], ["run", "--help"], ["bots"]):
+        took = best_of(5, [sys.executable, "-m", "arena", *words])
+        yield [f"arena {' '.join(words)}", f"{took:.0f}", f"{took / python:.1f}"]
+
+
+def best_of(times: int, command: list[str]) -> float:
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        return (time.perf_counter() - start) * 1000
+
+    return min(once() for _ in range(times))
+
+
+def memory(bot: Path) -> Iterator[list[str]]:
+    rounds = 10_000 if FULL else 2_000
+    sizes: dict[int, float] = {}
+
+    def note(number: int) -> Callable[[], None]:
+        def read() -> None:
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            sizes[number] = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+        return read
+
+    marks = {number: note(number) for number in (rounds // 5, rounds // 2, rounds)}
+    timed(configured(f"a={bot}", f"b={bot}", rounds="100", cycles=str(rounds // 100)), Counting(marks))
+    first = sizes[rounds // 5]
+    for number, size in sizes.items():
+        yield [f"{number:,}", f"{size:.1f}", f"{size / first:.2f}"]
+
+
+def journals(folder: Path) -> Iterator[list[str]]:
+    """A real journal many times over, every copy a tournament of its own, folded by `arena table`."""
+    opening, *rounds = (folder / "1.jsonl").read_bytes().splitlines(keepends=True)
+    total = 1_000_000 if FULL else 50_000
+    big = folder / "big.jsonl"
+    with open(big, "wb") as file:
+        for copy in range(total // len(rounds)):
+            file.write(opening.replace(b'"event":""', b'"event":"%d"' % copy))
+            file.writelines(rounds)
+    start = time.perf_counter()
+    with open(big, "rb") as file:
+        lines = sum(1 for _ in file)
+    bare = time.perf_counter() - start
+    report = ["/usr/bin/time", "-f", "%M"] if shutil.which("time") else []
+    start = time.perf_counter()
+    done = subprocess.run(
+        [*report, sys.executable, "-m", "arena", "table", str(big)], capture_output=True, text=True, check=True
+    )
+    took = time.perf_counter() - start
+    peak = f"{int(done.stderr.split()[-1]) / 1024:.0f}" if report else "?"
+    yield [f"{lines:,}", f"{took:.1f}", f"{lines / took:,.0f}", f"{took / bare:.1f}", peak]
+    big.unlink()
+
+
+def show(title: str, head: list[str], rows: Iterator[list[Any]]) -> None:
+    print(f"\n{title}")
+    print(tabulate(list(rows), head, disable_numparse=True))
+
+
+def main() -> None:
+    if not shutil.which("cc"):
+        sys.exit("the benchmark of matches needs a C compiler (cc) for its bots")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bot = c_bot(folder)
+        tune_gc()
+        show(
+            "A match of two C bots over pipes, pinned to one core",
+            ["", "decisions/s", "CPU us", "ratio"],
+            decisions(bot),
+        )
+        show("A tournament of the Python random bot", ["concurrency", "rounds/s", "ratio to 1"], tournaments(folder))
+        show("Restarting", ["", "ms", "ratio"], restarts(bot))
+        show("Start-up", ["", "ms", "ratio to bare Python"], start_up())
+        show("Memory of a tournament", ["after rounds", "MiB", "ratio"], memory(bot))
+        head = ["lines", "s", "lines/s", "ratio to reading alone", "peak MiB"]
+        show("`arena table` on a long journal", head, journals(folder))
+
+
+if __name__ == "__main__":
+    main()

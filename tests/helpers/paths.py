@@ -1,0 +1,11 @@
+"""Where things are that tests read or start."""
+
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent.parent
+GOLDEN: Final = ROOT / "tests" / "golden"
+BENCH: Final = ROOT / "tests" / "bench"
+BAD_BOTS: Final = ROOT / "tests" / "bots" / "bad_bots.py"
+LATE_BOT: Final = ROOT / "tests" / "bots" / "late_bot.py"
+STEADY_BOT: Final = ROOT / "tests" / "bots" / "steady_bot.py"

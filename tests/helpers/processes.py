@@ -1,0 +1,26 @@
+"""What tests about real processes need: commands for bots, and a look at what is left behind."""
+
+import sys
+import uuid
+from pathlib import Path
+
+from arena.plan.bot_spec import BotSpec
+from tests.helpers.paths import BAD_BOTS
+
+TOKEN = f"arena-test-{uuid.uuid4().hex}"  # in the command line of every bad bot, so that left ones can be found
+
+
+def bad_bot(way: str) -> BotSpec:
+    return BotSpec(way, (sys.executable, str(BAD_BOTS), way, f"{TOKEN}-{way}"))
+
+
+def bad_command(way: str) -> str:
+    return f"{sys.executable} {BAD_BOTS} {way} {TOKEN}-{way}"
+
+
+def is_running(pid: int) -> bool:
+    """A process that has ended but was not reaped by its own parent does not run."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

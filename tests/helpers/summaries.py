@@ -1,0 +1,52 @@
+"""Journals with only as much in each line as standings need."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena.journal.lines import TournamentLine
+from arena.stats.standings import RoundSummary, Standings
+
+
+def opening(rounds: int = 2, mirror: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:
+    config = {"format": "roundrobin", "cycles": 1, "rounds": rounds, "mirror": mirror, "bots": [{}] * bots, **more}
+    return {"type": "tournament", "v": 1, "config": config, "started": started}
+
+
+def line(
+    name: str,
+    winner: int | None,
+    points: tuple[int, int],
+    *,
+    bots: tuple[str, str] = ("a", "b"),
+    ending: str = "five-stones",
+    **more: Any,
+) -> dict[str, Any]:
+    """Round "m.2" is the second of match "m"; its pair is itself unless said otherwise."""
+    return {
+        "type": "round",
+        "v": 1,
+        "id": name,
+        "match": name.rpartition(".")[0],
+        "pair": name,
+        "bots": bots,
+        "moves": [],
+        "result": {"winner": winner, "ending": ending, "points": points},
+        **more,
+    }
+
+
+def standings_of(*lines: dict[str, Any], leave_out_faults: bool = False) -> Standings:
+    standings = Standings(leave_out_faults=leave_out_faults)
+    for each in lines:
+        if each["type"] == "tournament":
+            standings.begin(msgspec.convert(each, TournamentLine))
+        else:
+            standings.add(msgspec.convert(each, RoundSummary))
+    return standings
+
+
+def written(path: Path, *lines: dict[str, Any] | bytes) -> Path:
+    path.write_bytes(b"".join(each if isinstance(each, bytes) else msgspec.json.encode(each) + b"\n" for each in lines))
+    return path

@@ -1,0 +1,46 @@
+"""Small tournaments of real bots that play the same round the same way each time."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from arena.cli.progress import Quiet
+from arena.journal.lines import JournalLine, RoundLine, read
+from arena.plan.config import Config, from_command_line
+from arena.tournament.drive import drive
+from tests.helpers.paths import STEADY_BOT
+
+
+def steady(name: str, *words: str) -> str:
+    return f"{name}={sys.executable} {STEADY_BOT} {name} {' '.join(words)}"
+
+
+def configured(*bots: str, journal: Path | None = None, **options: str) -> Config:
+    named = {"rounds": "2", "seed": "7", "concurrency": "2", "st": "5"} | {
+        k.replace("_", "-"): v for k, v in options.items()
+    }
+    return from_command_line(bots, (), named | ({"journal": str(journal)} if journal else {}))
+
+
+def played(config: Config) -> list[RoundLine]:
+    assert config.journal is not None
+    drive(config, lambda _total, _done: nullcontext(Quiet()))
+    return rounds_in(config.journal)
+
+
+def rounds_in(journal: Path) -> list[RoundLine]:
+    return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
+
+
+def essence(lines: list[RoundLine]) -> dict[str, Any]:
+    """All that a round is, but when it was played and how long it took."""
+    return {
+        line.id: (line.bots, line.first, line.deck, line.result, [move[:2] for move in line.moves], line.seed)
+        for line in lines
+    }
+
+
+def command(journal: Path, *bots: str, **options: str) -> list[str]:
+    named = {"rounds": "6", "seed": "7", "concurrency": "2", "journal": str(journal)} | options
+    return [sys.executable, "-m", "arena", "run", *bots, *(word for k, v in named.items() for word in (f"--{k}", v))]

@@ -6,9 +6,9 @@ who speak, and then lets the bots play. Slices are bounded in number and size, a
 
 Networks and their addresses are greeted in turn, so that a flood waits behind itself. Addresses within their rate come
 first; of the others the oldest, and now and then the newest, because those who are only a flood never wait. When all
-places are taken the greediest address loses its oldest (rates.py). A peer that has said a line is handed to the door,
-which decides what it is worth. With TLS a peer has to speak first, and is then handed to the door for its handshake, at
-a lower rate, because a handshake costs a millisecond.
+places are taken the greediest address loses one of its own, the oldest or any (rates.py). A peer that has said a line
+is handed to the door, which decides what it is worth. With TLS a peer has to speak first, and is then handed to the
+door for its handshake, at a lower rate, because a handshake costs a millisecond.
 """
 
 import errno

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 import click
 
 from arena.cli.table import print_standings
-from arena.cli.tournament import configured, given, listener_maker, lobby_news, options_of, report
+from arena.cli.tournament import configured, given, options_of, progress_of, report
 from arena.plan.config import ConfigError
 from arena.plan.options import BOT, SERVER, STARTED, TOURNAMENT
 from arena.support.address import AddressError
@@ -33,13 +33,15 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
       arena serve cup.toml --listen 0.0.0.0:4000 --cert chain.pem --key key.pem --begin 20:30
       arena serve cup.toml --listen 127.0.0.1:4000 --open --forever
     """
+    from arena.cli.keys import begin_key
     from arena.journal.lines import JournalError
     from arena.plan.server_config import read_server_file
     from arena.server.server import serve as run_server
 
     config, server = configured(lambda: read_server_file(file, given(options)))
     try:
-        ran = run_server(config, server, listener_maker(events, quiet), lobby_news(events, quiet))
+        with progress_of(events, quiet, with_time=True) as listener:
+            ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (JournalError, AddressError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
     assert config.journal is not None

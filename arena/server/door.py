@@ -20,7 +20,9 @@ from arena.bots.link import Link, LinkClosed
 from arena.bots.streams import TcpStream, tune
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
-from arena.server.lobby import Abandoned, Connection, Lobby
+from arena.server.connection import Abandoned, Connection
+from arena.server.events import Incident, PeerBrokeProtocol, PeerRefused
+from arena.server.lobby import Lobby
 from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
 from arena.server.spectators import Gallery
@@ -54,7 +56,7 @@ class Door:
         gallery: Gallery,
         limits: DoorLimits,
         tls: ssl.SSLContext | None,
-        note: Callable[[str], None],
+        report: Callable[[Incident], None],
     ):
         self._listener = listener
         self._registry = registry
@@ -62,7 +64,7 @@ class Door:
         self._gallery = gallery
         self._limits = limits
         self._tls = tls
-        self._note = note  # told of whoever is refused
+        self._report = report
         self._inside: Counter[str] = Counter()  # bots and watchers by address
         self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
         self._strikes = Strikes(limits.wrong_tokens)
@@ -85,7 +87,7 @@ class Door:
 
             words = _parting(Refusal.TOO_SLOW, self._too_slow, again=False) if self._tls is None else b""
             greeting = encode(_HELLO) if self._tls is None else b""
-            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._note)
+            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._report)
             with self._accepting:
                 await porch.run()
 
@@ -156,7 +158,7 @@ class Door:
         except trio.TooSlowError:
             await _dismiss(link, Refusal.TOO_SLOW, self._too_slow)
         except RemoteProtocolError as error:
-            self._note(f"{place.address} said something wrong ({error.code})")  # no more: it may have held a token
+            self._report(PeerBrokeProtocol(place.address, error.code))
             await _dismiss(link, error.code, str(error), again=True)
         except (Abandoned, _GivenUp):
             await trio.aclose_forcefully(stream)
@@ -207,7 +209,7 @@ class Door:
                     try:
                         await connection.stay()
                     finally:
-                        await connection.take_leave()
+                        await connection.say_goodbye()
         finally:
             if not self._is_here(name):
                 self._registry.left(name)
@@ -274,7 +276,7 @@ class Door:
         return any(each.is_session(hello.session or "") for each in connections)
 
     async def _refuse(self, link: Link, refused: Refused, place: Place) -> None:
-        self._note(f"{place.address} was refused: {refused}")
+        self._report(PeerRefused(place.address, refused.code, str(refused)))
         if refused.guessed and (seconds := self._strikes.add(place.address)):
             with self._strikes.held(place.address) as may_wait:
                 if not may_wait:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -81,6 +82,9 @@ def test_events_are_json_for_programs(tmp_path: Path) -> None:
     done = run_in(tmp_path, "run", steady("a"), steady("b"), "--rounds", "2", "--events", "--journal", "c.jsonl")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["event"] for event in events] == ["tournament", "started", "finished", "started", "finished", "ended"]
+    times = [datetime.fromisoformat(event["time"]) for event in events]
+    assert times == sorted(times)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time")) for event in events)
     assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0}
     assert events[2]["id"] == "1.1-2.1"
     assert sum(events[2]["points"]) >= 0

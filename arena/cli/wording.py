@@ -4,6 +4,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
+from arena.client.events import (
+    ClientEvent,
+    DealNotAsPromised,
+    MatchBegan,
+    MatchEnded,
+    PlayEnded,
+    Reconnecting,
+    Record,
+    ServerComplained,
+    ServerSaidBye,
+    TokenUnprotected,
+    Welcomed,
+)
 from arena.journal.lines import RoundLine, VoidLine
 from arena.server.events import (
     AcceptFailed,
@@ -169,3 +182,46 @@ def _list(names: Sequence[str]) -> str:
         return "nobody"
     more = len(names) - _NAMED_AT_MOST
     return ", ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+
+
+# A bot at a server
+
+
+def client_text(event: ClientEvent) -> str:
+    return printable(_client_text(event))
+
+
+def _client_text(event: ClientEvent) -> str:
+    match event:
+        case Welcomed():
+            again = " again" if event.again else ""
+            return f"Connected{again} to {event.address} as {event.name}"
+        case MatchBegan():
+            return f"Match {event.match} against {event.opponent} begins: {_count(event.rounds, 'round')}"
+        case MatchEnded():
+            result = {"win": "won", "loss": "lost", "draw": "drawn"}[event.result]
+            points = f"{event.points.yours} points to {event.points.theirs}"
+            return f"Match {event.match} against {event.opponent}: {result}, {points}. So far {_record(event.matches)}"
+        case Reconnecting():
+            return f"{event.problem}; connecting again"
+        case ServerComplained():
+            return f"The server says: {event.message} ({event.code})"
+        case DealNotAsPromised():
+            return event.problem
+        case TokenUnprotected():
+            return "Warning: the token crosses the network in the clear; with --tls it does not"
+        case ServerSaidBye():
+            return f"The server says bye: {event.reason}; {event.deals}"
+        case PlayEnded():
+            matches = f"{_count(event.matches.total, 'match', 'matches')} ({_record(event.matches)})"
+            rounds = f"{_count(event.rounds.total, 'round')} ({_record(event.rounds)})"
+            return f"Played {matches}, {rounds}: {event.points.yours} points to {event.points.theirs}"
+    assert_never(event)
+
+
+def _record(record: Record) -> str:
+    return f"{record.won} won, {record.lost} lost, {record.drawn} drawn"
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"

@@ -100,7 +100,7 @@ class PlainLines:
             return  # said once, when the bot was withdrawn
         self._say(f"Finished round {number} ({pairing(line.bots)}): {score_text(line)} {{{ending_text(line)}}}")
         for text in fault_lines(line):
-            self._say(f"  {text}")
+            self._say(f"  round {line.id}: {text}")
 
 
 class JsonEvents:
@@ -154,7 +154,7 @@ class LiveDisplay:
             self._figures.count(line)
         if line.fault and not is_forfeit(line):
             for text in fault_lines(line):
-                self._say(f"{pairing(line.bots)}: {ending_text(line)}: {text}")
+                self._say(f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}")
 
     def _stop(self) -> None:
         if self._figures is not None:

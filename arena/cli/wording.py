@@ -96,7 +96,7 @@ def fault_lines(line: RoundLine) -> list[str]:
         found = [f"{line.bots[fault.seat]}: {fault.detail}", f"{line.bots[1 - fault.seat]}: {fault.other_detail}"]
     if fault.bundle:
         found[-1] += f"; see {fault.bundle}"
-    return [printable(f"round {line.id}: {text}") for text in found]
+    return [printable(text) for text in found]
 
 
 def void_text(line: VoidLine) -> str:

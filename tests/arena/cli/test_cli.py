@@ -50,7 +50,7 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(r"  it ended \(exit status 3\); see (.*)", done.stdout)
+    detail = re.search(r"  round 1\.1-2\.1: it ended \(exit status 3\); see (.*)", done.stdout)
     assert detail
     again = run_in(tmp_path, "again", detail[1])
     assert again.stdout.splitlines() == [

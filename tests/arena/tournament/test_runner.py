@@ -445,6 +445,7 @@ def test_one_signal_stops_at_once_and_says_how_to_go_on(journal: Path, number: s
     _, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert "Stopped.\n0 of 200 rounds are saved in" in err
+    assert "Keep " not in err  # the seed is public: there is no secret to keep
     assert f"To go on:  arena run '{steady('a')}" in err
     assert "Traceback" not in err
     _nobody_left("ignore-sigterm")

@@ -22,6 +22,7 @@ from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
 from arena.server.connection import Abandoned, Connection
 from arena.server.events import Incident, PeerBrokeProtocol, PeerRefused
+from arena.server.lingering import Lingering
 from arena.server.lobby import Lobby
 from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
@@ -34,9 +35,7 @@ from protocol.session import State
 
 _HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
-_LINGER_SECONDS: Final = 1.0  # for the other side to take what we said last
-_LINGER_BYTES, _LINGER_READS = 64 * 1024, 8  # of what it still sends
-_LINGERING: Final = 64  # at once; others are closed as they are
+_FAREWELL_SECONDS: Final = 1.0  # for the peer to take what we say last
 # Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
 _TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 # Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
@@ -71,7 +70,7 @@ class Door:
         self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
         self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
         self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
-        self._lingering = 0
+        self._lingering = Lingering()
         self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
 
@@ -121,7 +120,7 @@ class Door:
                 try:
                     await self._serve(stream, stranger)
                 finally:
-                    await self._linger(stream)
+                    await self._lingering.over(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
             pass  # it has left, in whatever way
 
@@ -284,24 +283,6 @@ class Door:
                 await trio.sleep(seconds)
         await _dismiss(link, refused.code, str(refused), again=refused.again)
 
-    async def _linger(self, stream: trio.abc.Stream) -> None:
-        """Reads for a while what the peer still sends: to close a socket with unread data takes back what was said."""
-        tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
-        assert isinstance(tcp, TcpStream)
-        tcp.close_writer()
-        if self._lingering >= _LINGERING:
-            return
-        self._lingering += 1
-        try:
-            with trio.move_on_after(_LINGER_SECONDS):
-                for _ in range(_LINGER_READS):
-                    if not await tcp.receive_some(_LINGER_BYTES):
-                        return
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return  # it has left
-        finally:
-            self._lingering -= 1
-
 
 class _GivenUp(Exception):
     """Nothing more is done for this connection, and nothing said."""
@@ -312,7 +293,7 @@ def _parting(code: str, reason: str, *, again: bool) -> bytes:
 
 
 async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -> None:
-    with trio.move_on_after(_LINGER_SECONDS), contextlib.suppress(LinkClosed):
+    with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
         if link.session.state is not State.CLOSED:
             await link.say(Error(code, reason, fatal=True))
             await link.say(Bye(reason, again))

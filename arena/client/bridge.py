@@ -25,7 +25,7 @@ from arena.client.events import (
     TokenUnprotected,
     Welcomed,
 )
-from arena.client.score import MatchFollower, Score
+from arena.client.tally import MatchFollower, Tally
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, unwrapped
@@ -43,26 +43,26 @@ def connect_all(server: Server, spec: BotSpec, connections: int, report: Report)
     """Plays until the server has no more use for the bot; false if a signal came first. Raises ConnectError and
     AddressError."""
     parse_address(server.address)
-    score = Score()
+    tally = Tally()
     try:
         with unwrapped(ConnectError):
-            return trio.run(_until_stopped, server, spec, connections, report, score)
+            return trio.run(_until_stopped, server, spec, connections, report, tally)
     finally:
-        if score.rounds.total:
-            report(score.final())
+        if tally.rounds.total:
+            report(tally.final())
 
 
-async def _until_stopped(server: Server, spec: BotSpec, connections: int, report: Report, score: Score) -> bool:
+async def _until_stopped(server: Server, spec: BotSpec, connections: int, report: Report, tally: Tally) -> bool:
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
             for _ in range(connections):
-                nursery.start_soon(stay_connected, server, spec, report, score)
+                nursery.start_soon(stay_connected, server, spec, report, tally)
     return not scope.cancelled_caught
 
 
-async def stay_connected(server: Server, spec: BotSpec, report: Report, score: Score) -> None:
+async def stay_connected(server: Server, spec: BotSpec, report: Report, tally: Tally) -> None:
     """Returns once the server has no more use for the bot. Raises ConnectError."""
-    visit = Visit(server, spec, report, server.context(), score)
+    visit = Visit(server, spec, report, server.context(), tally)
     wait, until = FIRST_WAIT, trio.current_time() + server.retry
     reported: str | None = None  # the problem, since the last welcome
     while True:
@@ -83,12 +83,12 @@ async def stay_connected(server: Server, spec: BotSpec, report: Report, score: S
 class Visit:
     """One connection after the other, with what is remembered between them."""
 
-    def __init__(self, server: Server, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, score: Score):
+    def __init__(self, server: Server, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
         self._server = server
         self._spec = spec
         self._report = report
         self._tls = tls
-        self._matches = MatchFollower(score)
+        self._matches = MatchFollower(tally)
         self._session: str | None = None
         self._bye: Bye | None = None
         self._refused: str | None = None

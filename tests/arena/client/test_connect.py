@@ -19,7 +19,7 @@ from arena.cli.wording import client_text
 from arena.client.bridge import Visit
 from arena.client.dial import Server
 from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
-from arena.client.score import MatchFollower, Score
+from arena.client.tally import MatchFollower, Tally
 from arena.journal.lines import JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
@@ -132,8 +132,8 @@ def test_connect_says_as_whom_it_plays_and_how_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_score_of_several_connections_is_one_and_a_match_that_goes_on_is_said_once() -> None:
-    score = Score()
-    one, two = MatchFollower(score), MatchFollower(score)
+    tally = Tally()
+    one, two = MatchFollower(tally), MatchFollower(tally)
     clock = MatchClock(None, None, 0)
     start = MatchStart("1.1-2", "ben", 2, "base", clock)
     assert one.hear(start) == MatchBegan("1.1-2", "ben", 2)
@@ -146,7 +146,7 @@ def test_the_score_of_several_connections_is_one_and_a_match_that_goes_on_is_sai
     assert one.hear(RoundEnd(2, "loss", "blocked", Points(3, 5), (), ())) is None
     won = one.hear(MatchEnd("1.1-2", "win", Points(8, 6)))
     assert won == MatchEnded("1.1-2", "ben", "win", Points(8, 6), Record(won=1, drawn=1))
-    assert score.final() == PlayEnded(Record(1, 0, 1), Record(1, 1, 1), Points(10, 8))
+    assert tally.final() == PlayEnded(Record(1, 0, 1), Record(1, 1, 1), Points(10, 8))
 
 
 def test_a_wrong_token_is_told_in_one_line(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
         assert "tokens cross the network in the clear" in server.line_with("Warning")
     told: list[ClientEvent] = []
-    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Score())
+    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
     visit._warn_of_clear_text("127.0.0.1")
     visit._warn_of_clear_text("::1")
     assert told == []

@@ -7,7 +7,7 @@ from protocol.messages import MatchEnd, MatchStart, Points, RoundEnd, ServerMess
 
 
 @attrs.define
-class Score:
+class Tally:
     """Of all connections together. Rounds that end while the bot is away are not counted."""
 
     matches: Record = attrs.field(factory=Record)
@@ -28,8 +28,8 @@ class Score:
 class MatchFollower:
     """Follows the matches of one bot process and its successors on one connection after the other."""
 
-    def __init__(self, score: Score):
-        self._score = score
+    def __init__(self, tally: Tally):
+        self._tally = tally
         self._playing: MatchStart | None = None
 
     def hear(self, message: ServerMessage) -> MatchBegan | MatchEnded | None:
@@ -39,11 +39,11 @@ class MatchFollower:
                 self._playing = message
                 return None if repeated else MatchBegan(message.match, message.opponent, message.rounds)
             case RoundEnd():
-                self._score.add_round(message)
+                self._tally.add_round(message)
             case MatchEnd() if self._playing is not None:
-                self._score.add_match(message)
+                self._tally.add_match(message)
                 opponent, self._playing = self._playing.opponent, None
-                return MatchEnded(message.match, opponent, message.result, message.points, self._score.matches)
+                return MatchEnded(message.match, opponent, message.result, message.points, self._tally.matches)
             case _:
                 pass
         return None

@@ -200,7 +200,7 @@ def _client_text(event: ClientEvent) -> str:
             return f"Match {event.match} against {event.opponent} begins: {_count(event.rounds, 'round')}"
         case MatchEnded():
             result = {"win": "won", "loss": "lost", "draw": "drawn"}[event.result]
-            points = f"{event.points.yours} points to {event.points.theirs}"
+            points = f"{event.points.yours} to {event.points.theirs} points"
             return f"Match {event.match} against {event.opponent}: {result}, {points}. So far {_record(event.matches)}"
         case Reconnecting():
             return f"{event.problem}; connecting again"
@@ -215,7 +215,7 @@ def _client_text(event: ClientEvent) -> str:
         case PlayEnded():
             matches = f"{_count(event.matches.total, 'match', 'matches')} ({_record(event.matches)})"
             rounds = f"{_count(event.rounds.total, 'round')} ({_record(event.rounds)})"
-            return f"Played {matches}, {rounds}: {event.points.yours} points to {event.points.theirs}"
+            return f"Played {matches}, {rounds}: {event.points.yours} to {event.points.theirs} points"
     assert_never(event)
 
 

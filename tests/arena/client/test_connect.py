@@ -124,10 +124,10 @@ def test_connect_says_as_whom_it_plays_and_how_it_goes(tmp_path: Path) -> None:
     assert told.splitlines() == [
         f"Connected to {address} as anna",
         "Match 1.1-2 against ben begins: 2 rounds",
-        f"Match 1.1-2 against ben: {result}, {ours} points to {theirs}. So far {matches}",
+        f"Match 1.1-2 against ben: {result}, {ours} to {theirs} points. So far {matches}",
         "The server says bye: the tournament is over; all 2 deals that were revealed are as promised by their hashes",
         f"Played 1 match ({matches}), 2 rounds ({won} won, {2 - won - drawn} lost, {drawn} drawn): "
-        f"{ours} points to {theirs}",
+        f"{ours} to {theirs} points",
     ]
 
 

@@ -56,10 +56,12 @@ class Quiet:
 
 
 class PlainLines:
-    """A line for each round, in the words that chess tools use."""
+    """A line for each round, in the words that chess tools use. `remark` says what was played before, if that belongs
+    elsewhere."""
 
-    def __init__(self, say: Say, starts: bool = True):
+    def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None):
         self._say, self._starts = say, starts
+        self._remark = remark or say
         self._total = 0
         self._numbers: dict[str, int] = {}
         self._next = 1
@@ -70,7 +72,7 @@ class PlainLines:
                 self._total, self._next = event.rounds, event.finished + 1
                 self._numbers.clear()
                 if text := resumed_text(event):
-                    self._say(text)
+                    self._remark(text)
             case RoundStarted():
                 self._started(event)
             case RoundFinished():

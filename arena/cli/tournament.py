@@ -136,7 +136,7 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
-        _drive(config, nullcontext(PlainLines(click.echo, starts=False)))
+        _drive(config, nullcontext(PlainLines(click.echo, starts=False, remark=_say)))
         assert config.journal is not None
         standings, _ = fold([config.journal])
         click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))

@@ -86,7 +86,7 @@ def test_every_room_is_on_the_ladder_and_says_what_lives_there() -> None:
     assert {path.name for path in (ROOT / "arena").glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
-@pytest.mark.parametrize("room", rows_of(LADDER))
+@pytest.mark.parametrize("room", sorted(rows_of(LADDER)))
 def test_rooms_import_only_from_below(room: str) -> None:
     for path in modules(f"arena/{room}"):
         assert not against_the_ladder(room, imports(path)), path

@@ -1,190 +1,202 @@
-"""How it goes: a live line on a terminal, plain lines or JSON events elsewhere."""
+"""Listeners for what happens: a live display on a terminal, plain lines or JSON events elsewhere."""
 
 import json
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from datetime import UTC, datetime
 
-import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-from arena.journal.lines import RoundLine, VoidLine, is_forfeit
-from arena.plan.schedule import PlannedRound
-from arena.support.text import printable, printable_lines
+from arena.cli.wording import (
+    ending_text,
+    fault_lines,
+    pairing,
+    resumed_text,
+    score_text,
+    server_text,
+    void_text,
+    withdrawn_text,
+)
+from arena.journal.lines import RoundLine, is_forfeit
+from arena.server.events import ServerEvent
+from arena.tournament.events import (
+    BotWithdrawn,
+    RoundFinished,
+    RoundStarted,
+    RoundVoid,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
 
 Say = Callable[[str], None]
-
-_REASONS = {
-    "five-stones": "five stones",
-    "three-adjacent": "three adjacent stones",
-    "blocked": "blocked",
-    "illegal-move": "makes an illegal move",
-    "malformed": "sends a malformed line",
-    "timeout": "loses on time",
-    "crashed": "crashed",
-    "failed-to-start": "did not start",
-    "disconnected": "disconnects",
-    "out-of-memory": "uses too much memory",
-    "out-of-cpu": "uses too much processor time",
-    "out-of-processes": "has too many processes",
-}
+AnyEvent = ServerEvent | TournamentEvent
 
 
-def score_text(winner: int | None, nobody: bool = False) -> str:
-    if winner is None:
-        return "0-0" if nobody else "1/2-1/2"
-    return "1-0" if winner == 0 else "0-1"
+def stamped(say: Say) -> Say:
+    """Every line begins with the local time."""
 
+    def say_with_time(text: str) -> None:
+        now = f"{datetime.now():%H:%M:%S}"
+        for line in text.split("\n"):
+            say(f"{now} {line}")
 
-def ending_text(line: RoundLine) -> str:
-    reason = _REASONS.get(line.result.ending, line.result.ending)
-    if line.fault and line.result.winner is None:
-        return "neither bot started"
-    return f"{line.bots[line.fault.seat]} {reason}" if line.fault else reason
-
-
-def details(line: RoundLine) -> list[str]:
-    """What happened, for each bot at fault, fit for a terminal: it may hold what the bot wrote."""
-    fault = line.fault
-    if fault is None:
-        return []
-    if fault.other_detail is None:
-        return [printable(fault.detail)]
-    both = (f"{line.bots[fault.seat]}: {fault.detail}", f"{line.bots[1 - fault.seat]}: {fault.other_detail}")
-    return [printable(detail) for detail in both]
+    return say_with_time
 
 
 class Quiet:
-    """Says nothing; the others say what they know better."""
+    """Says nothing."""
 
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None: ...
-    def finished(self, line: RoundLine) -> None: ...
-    def void(self, line: VoidLine) -> None: ...
-    def withdrawn(self, name: str, faults: int) -> None: ...
-    def news(self, kind: str, text: str, **facts: Any) -> None: ...
-    def ended(self, finished: int, total: int) -> None: ...
+    def heard(self, event: AnyEvent, /) -> None:
+        pass
 
 
-class PlainLines(Quiet):
-    """A line for each round, in the words that chess tools use."""
+class PlainLines:
+    """A line for each round, in the words that chess tools use. `remark` says what was played before, if that belongs
+    elsewhere."""
 
-    def __init__(self, say: Say, total: int = 0, done: int = 0, starts: bool = True):
-        self._say, self._total, self._starts = say, total, starts
+    def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None):
+        self._say, self._starts = say, starts
+        self._remark = remark or say
+        self._total = 0
         self._numbers: dict[str, int] = {}
-        self._next = done + 1
+        self._next = 1
 
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None:
-        if planned.id not in self._numbers:
-            self._numbers[planned.id] = self._next
+    def heard(self, event: AnyEvent, /) -> None:
+        match event:
+            case TournamentOpened():
+                self._total, self._next = event.rounds, event.finished + 1
+                self._numbers.clear()
+                if text := resumed_text(event):
+                    self._remark(text)
+            case RoundStarted():
+                self._started(event)
+            case RoundFinished():
+                self._finished(event.line)
+            case RoundVoid():
+                self._say(void_text(event.line))
+            case BotWithdrawn():
+                self._say(withdrawn_text(event))
+            case TournamentEnded():
+                pass
+            case _:
+                self._say(server_text(event))
+
+    def _started(self, event: RoundStarted) -> None:
+        if event.planned.id not in self._numbers:
+            self._numbers[event.planned.id] = self._next
             self._next += 1
         if self._starts:
-            self._say(f"Started round {self._numbers[planned.id]} of {self._total} ({names[0]} vs {names[1]})")
+            number = self._numbers[event.planned.id]
+            self._say(f"Started round {number} of {self._total} ({pairing(event.bots)})")
 
-    def finished(self, line: RoundLine) -> None:
+    def _finished(self, line: RoundLine) -> None:
         number = self._numbers.pop(line.id, None)
         if number is None:  # forfeited, never started
             number, self._next = self._next, self._next + 1
         if is_forfeit(line):
             return  # said once, when the bot was withdrawn
-        score = score_text(line.result.winner, nobody=line.fault is not None)
-        self._say(f"Finished round {number} ({line.bots[0]} vs {line.bots[1]}): {score} {{{ending_text(line)}}}")
-        *others, last = details(line) or [""]
-        for detail in others:
-            self._say(f"  {detail}")
-        if line.fault:
-            self._say(f"  {last}" + (f"; see {line.fault.bundle}" if line.fault.bundle else ""))
-
-    def void(self, line: VoidLine) -> None:
-        reason = printable_lines(line.reason)
-        self._say(f"Void round {line.id} ({line.bots[0]} vs {line.bots[1]}), will be played again: {reason}")
-
-    def withdrawn(self, name: str, faults: int) -> None:
-        self._say(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
-
-    def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
-        self._say(printable(text))
+        self._say(f"Finished round {number} ({pairing(line.bots)}): {score_text(line)} {{{ending_text(line)}}}")
+        for text in fault_lines(line):
+            self._say(f"  round {line.id}: {text}")
 
 
-class JsonEvents(Quiet):
+class JsonEvents:
     """A JSON object a line, for programs."""
 
-    def __init__(self, say: Say, total: int | None = None, done: int = 0):
+    def __init__(self, say: Say):
         self._say = say
-        if total is not None:
-            self._event("tournament", rounds=total, finished=done)
 
-    def _event(self, kind: str, **facts: Any) -> None:
-        self._say(json.dumps({"event": kind, **facts}))
-
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None:
-        self._event("started", id=planned.id, round=planned.number, bots=names)
-
-    def finished(self, line: RoundLine) -> None:
-        result = {"winner": line.result.winner, "ending": line.result.ending, "points": line.result.points}
-        fault = msgspec.to_builtins(line.fault) if line.fault else None
-        self._event("finished", id=line.id, match=line.match, round=line.round, bots=line.bots, **result, fault=fault)
-
-    def void(self, line: VoidLine) -> None:
-        self._event("void", id=line.id, match=line.match, round=line.round, bots=line.bots, reason=line.reason)
-
-    def withdrawn(self, name: str, faults: int) -> None:
-        self._event("withdrawn", bot=name, faults=faults)
-
-    def news(self, kind: str, text: str, **facts: Any) -> None:
-        self._event(kind, text=text, **facts)
-
-    def ended(self, finished: int, total: int) -> None:
-        self._event("ended", finished=finished, rounds=total)
+    def heard(self, event: AnyEvent, /) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        text = {"text": server_text(event)} if isinstance(event, ServerEvent) else {}
+        self._say(json.dumps({"event": event.kind, "time": now} | text | event.facts()))
 
 
-class LiveLine(Quiet):
-    """One line that is drawn anew: rounds done, rate, time left, who leads. Faults are told above it."""
+class LiveDisplay:
+    """Two lines that are drawn again and again while a tournament runs: how far it is, and who leads. Faults and what
+    happens at a server are printed above them."""
 
-    def __init__(self, total: int, done: int):
+    def __init__(self, *, with_time: bool = False):
         self._console = Console(stderr=True)
-        self._progress = Progress(
-            MofNCompleteColumn(),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[leaders]}", markup=False),
-            console=self._console,
-        )
-        self._task: TaskID = self._progress.add_task("", total=total, completed=done, rate="", leaders="")
-        self._began, self._count = time.monotonic(), 0
-        self._points: Counter[str] = Counter()
-        self._rounds: Counter[str] = Counter()
+        self._say = stamped(self._print) if with_time else self._print
+        self._figures: _Figures | None = None
 
-    def __enter__(self) -> "LiveLine":
-        self._progress.start()
+    def __enter__(self) -> "LiveDisplay":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._stop()
 
-    def finished(self, line: RoundLine) -> None:
+    def heard(self, event: AnyEvent, /) -> None:
+        match event:
+            case TournamentOpened():
+                if text := resumed_text(event):
+                    self._say(text)
+                self._figures = _Figures(self._console, event.rounds, event.finished)
+            case RoundStarted():
+                pass
+            case RoundFinished():
+                self._finished(event.line)
+            case RoundVoid():
+                self._say(void_text(event.line))
+            case BotWithdrawn():
+                self._say(withdrawn_text(event))
+            case TournamentEnded():
+                self._stop()
+            case _:
+                self._say(server_text(event))
+
+    def _finished(self, line: RoundLine) -> None:
+        if self._figures is not None:
+            self._figures.count(line)
+        if line.fault and not is_forfeit(line):
+            for text in fault_lines(line):
+                self._say(f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}")
+
+    def _stop(self) -> None:
+        if self._figures is not None:
+            self._figures.stop()
+            self._figures = None
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class _Figures:
+    """The two lines, from when they are made until they are stopped."""
+
+    def __init__(self, console: Console, total: int, done: int):
+        self._progress = Progress(
+            MofNCompleteColumn(),
+            TextColumn("rounds"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
+        self._task = self._progress.add_task("", total=total, completed=done, rate="")
+        self._leaders = Text(no_wrap=True, overflow="ellipsis")
+        self._began, self._count = time.monotonic(), 0
+        self._points: Counter[str] = Counter()
+        self._rounds: Counter[str] = Counter()
+        self._live = Live(Group(self._progress, self._leaders), console=console, refresh_per_second=10)
+        self._live.start()
+
+    def count(self, line: RoundLine) -> None:
         self._count += 1
         for name, points in zip(line.bots, line.result.points, strict=True):
             self._points[name] += points
             self._rounds[name] += 1
         rate = self._count / max(time.monotonic() - self._began, 1e-9)
-        best = sorted(self._rounds, key=lambda name: -self._points[name] / self._rounds[name])[:3]
-        leaders = "  ".join(f"{name} {self._points[name] / self._rounds[name]:.2f}" for name in best)
-        self._progress.update(self._task, advance=1, rate=f"{rate:.1f}/s", leaders=leaders)
-        if line.fault and not is_forfeit(line):
-            for detail in details(line):
-                self._tell(f"{line.bots[0]} vs {line.bots[1]}: {ending_text(line)}: {detail}")
+        self._progress.update(self._task, advance=1, rate=f"{rate:.1f} rounds/s")
+        averages = {name: self._points[name] / rounds for name, rounds in self._rounds.items()}
+        best = sorted(averages, key=lambda name: -averages[name])[:3]
+        self._leaders.plain = "points per round: " + ", ".join(f"{name} {averages[name]:.2f}" for name in best)
 
-    def void(self, line: VoidLine) -> None:
-        self._tell(f"void: round {line.id} will be played again: {line.reason}")
-
-    def withdrawn(self, name: str, faults: int) -> None:
-        self._tell(f"{name} is withdrawn after {faults} faults in a row; its remaining rounds are forfeited")
-
-    def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
-        self._tell(text)
-
-    def _tell(self, text: str) -> None:
-        self._console.print(printable_lines(text), markup=False, highlight=False)
+    def stop(self) -> None:
+        self._live.stop()

@@ -2,17 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from arena.cli.table import print_standings
-from arena.cli.tournament import configured, given, listener_maker, lobby_news, options_of, report
+from arena.cli.tournament import configured, given, options_of, progress_of, report
 from arena.plan.config import ConfigError
 from arena.plan.options import BOT, SERVER, STARTED, TOURNAMENT
 from arena.support.address import AddressError
 from arena.support.signals import INTERRUPTED
 from arena.support.text import printable
+
+if TYPE_CHECKING:
+    from arena.client.bridge import Report
+    from arena.client.events import ClientEvent
 
 
 @click.command()
@@ -33,13 +37,15 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
       arena serve cup.toml --listen 0.0.0.0:4000 --cert chain.pem --key key.pem --begin 20:30
       arena serve cup.toml --listen 127.0.0.1:4000 --open --forever
     """
+    from arena.cli.keys import begin_key
     from arena.journal.lines import JournalError
     from arena.plan.server_config import read_server_file
     from arena.server.server import serve as run_server
 
     config, server = configured(lambda: read_server_file(file, given(options)))
     try:
-        ran = run_server(config, server, listener_maker(events, quiet), lobby_news(events, quiet))
+        with progress_of(events, quiet, with_time=True) as listener:
+            ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (JournalError, AddressError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
     assert config.journal is not None
@@ -91,6 +97,7 @@ def token(name: str) -> None:
 @click.option("--tls", is_flag=True, help="Talk to the server through TLS.")
 @click.option("--ca", type=click.Path(path_type=Path), help="Trust the certificates in this file; with --tls.")
 @click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up.")
+@click.option("--quiet", is_flag=True, help="Say nothing about connections and matches, only what goes wrong.")
 @options_of(STARTED)
 def connect(
     address: str,
@@ -102,6 +109,7 @@ def connect(
     tls: bool,
     ca: Path | None,
     retry: float,
+    quiet: bool,
     **options: str | None,
 ) -> None:
     """Plays at a server with a bot that speaks on stdin and stdout.
@@ -109,6 +117,8 @@ def connect(
     The bot is started once for each connection. When a connection is lost the bot is started anew and comes back, also
     in the middle of a round. The hashes of all deals are checked. Of the environment the bot gets PATH, HOME, LANG and
     TMPDIR, and what --env names; never the token.
+
+    On stderr you see the name that the bot plays under, each match with its result, and at the end the whole score.
 
     BOT is a command, or the name of a bot that comes along. A token on the command line can be seen by others who use
     this machine; ARENA_TOKEN and --token-file cannot.
@@ -119,7 +129,8 @@ def connect(
       arena connect arena.example.org:4000 --tls --token-file mybot.token -- python3 mybot.py
       arena connect 127.0.0.1:4000 --name anna -- greedy
     """
-    from arena.client.bridge import ConnectError, Server, connect_all
+    from arena.client.bridge import connect_all
+    from arena.client.dial import ConnectError, Server
     from arena.plan.bot_spec import BotSpec, command_of, missing_program
     from arena.plan.config import bot_with_options
     from protocol.names import NAME_RULE, name_problem
@@ -134,11 +145,23 @@ def connect(
         token = token_file.read().strip()
     server = Server(address, token, name, tls, ca, retry)
     try:
-        finished = connect_all(server, spec, connections, lambda text: click.echo(printable(text), err=True))
+        finished = connect_all(server, spec, connections, _report(quiet))
     except (ConnectError, AddressError) as error:
         raise click.ClickException(printable(str(error))) from None
     if not finished:
         sys.exit(INTERRUPTED)
+
+
+def _report(quiet: bool) -> "Report":
+    """Says on stderr what happens; with `quiet` only what goes wrong."""
+    from arena.cli.wording import client_text
+    from arena.client.events import MatchBegan, MatchEnded, PlayEnded, ServerSaidBye, Welcomed
+
+    def report(event: "ClientEvent") -> None:
+        if not (quiet and isinstance(event, Welcomed | MatchBegan | MatchEnded | ServerSaidBye | PlayEnded)):
+            click.echo(client_text(event), err=True)
+
+    return report
 
 
 @click.command()
@@ -163,7 +186,7 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
 
     import trio
 
-    from arena.client.bridge import ConnectError, Server
+    from arena.client.dial import ConnectError, Server
     from arena.client.spectate import Screen, json_line
     from arena.client.spectate import watch as attend
     from arena.support.signals import unwrapped

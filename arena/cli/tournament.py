@@ -21,8 +21,9 @@ from arena.support.signals import INTERRUPTED
 from arena.support.text import printable, printable_lines
 
 if TYPE_CHECKING:
-    from arena.tournament.drive import MakeListener, Ran
-    from arena.tournament.runner import Listener
+    from arena.server.events import ServerListener
+    from arena.tournament.drive import TournamentRun
+    from arena.tournament.events import Listener
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -62,18 +63,19 @@ def configured(make: Callable[[], T]) -> T:
         raise click.UsageError(str(error)) from None
 
 
-def _drive(config: Config, make_listener: "MakeListener") -> None:
+def _drive(config: Config, listening: "AbstractContextManager[Listener]") -> None:
     from arena.journal.lines import JournalError
     from arena.tournament.drive import drive
 
     try:
-        ran = drive(config, make_listener)
+        with listening as listener:
+            ran = drive(config, listener)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
     report(ran, config)
 
 
-def report(ran: "Ran", config: Config) -> None:
+def report(ran: "TournamentRun", config: Config) -> None:
     """If it did not come to its end, says what is saved and how to go on, and leaves."""
     for warning in ran.warnings:
         click.echo(f"Warning: {warning}", err=True)
@@ -83,7 +85,8 @@ def report(ran: "Ran", config: Config) -> None:
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
         why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
-        click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
+        text = f"{why}\n{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}\n{_how_to_go_on(config)}"
+        click.echo(text, err=True)
         sys.exit(1 if ran.failure else INTERRUPTED)
 
 
@@ -93,6 +96,15 @@ def _how_to_restore(config: Config, rescued: Path | None) -> str:
     journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
     again = f"  arena verify {copy}\n  mv -i {copy} {journal}\n  arena {shlex.join(sys.argv[1:])}"
     return f"To go on with what was rescued:\n{again}"
+
+
+def _about_secret(config: Config) -> str:
+    """The journal alone cannot be resumed while deals are still to come."""
+    from arena.journal.deal_secret import secret_path
+
+    if not (config.kept and config.journal and (secret := secret_path(config.journal)).exists()):
+        return ""
+    return f" Keep {secret} beside it: the deals that are still to come are made from it."
 
 
 def _how_to_go_on(config: Config) -> str:
@@ -124,7 +136,7 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
-        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
+        _drive(config, nullcontext(PlainLines(click.echo, starts=False, remark=_say)))
         assert config.journal is not None
         standings, _ = fold([config.journal])
         click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
@@ -163,7 +175,7 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
       arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
     """
     config = configured(lambda: _run_config(bots, specs, given(options)))
-    _drive(config, listener_maker(events, quiet))
+    _drive(config, progress_of(events, quiet))
     if not events:
         assert config.journal is not None
         print_standings([config.journal])
@@ -176,31 +188,21 @@ def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str
     return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
 
 
-def listener_maker(events: bool, quiet: bool) -> "MakeListener":
-    from arena.cli.progress import JsonEvents, LiveLine, PlainLines, Quiet
-
-    def make(total: int, done: int) -> "AbstractContextManager[Listener]":
-        if done and not events and not quiet:
-            left = "nothing is left to play" if done == total else "going on"
-            click.echo(f"{done} of {total} rounds are in the journal already: {left}.", err=True)
-        if events:
-            return nullcontext(JsonEvents(click.echo, total, done))
-        if quiet:
-            return nullcontext(Quiet())
-        if sys.stderr.isatty():
-            return LiveLine(total, done)
-        return nullcontext(PlainLines(lambda text: click.echo(text, err=True), total, done))
-
-    return make
-
-
-def lobby_news(events: bool, quiet: bool) -> "Listener":
-    """For what happens while no tournament runs."""
-    from arena.cli.progress import JsonEvents, PlainLines, Quiet
+def progress_of(events: bool, quiet: bool, with_time: bool = False) -> "AbstractContextManager[ServerListener]":
+    """The listener that the options and the terminal ask for."""
+    from arena.cli.progress import JsonEvents, LiveDisplay, PlainLines, Quiet, stamped
 
     if events:
-        return JsonEvents(click.echo)
-    return Quiet() if quiet else PlainLines(lambda text: click.echo(text, err=True))
+        return nullcontext(JsonEvents(click.echo))
+    if quiet:
+        return nullcontext(Quiet())
+    if sys.stderr.isatty():
+        return LiveDisplay(with_time=with_time)
+    return nullcontext(PlainLines(stamped(_say) if with_time else _say))
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 @click.command()
@@ -251,7 +253,7 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
     config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
-    _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()))
+    _drive(config, progress_of(events=False, quiet=not sys.stderr.isatty()))
     print_standings([journal], cross=True)
     click.echo()
 

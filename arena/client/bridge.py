@@ -5,24 +5,30 @@ answers for itself. We only add the token to its hello, and check the deals.
 """
 
 import ipaddress
-import os
 import random
-import socket
 import ssl
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Final
 
-import attrs
 import msgspec
 import trio
 
 from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
 from arena.bots.stderr import PassedOn
-from arena.bots.streams import tune
+from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
+from arena.client.events import (
+    ClientEvent,
+    DealNotAsPromised,
+    Reconnecting,
+    ServerComplained,
+    ServerSaidBye,
+    TokenUnprotected,
+    Welcomed,
+)
+from arena.client.tally import MatchFollower, Tally
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
-from arena.support.signals import calling_on_signals, first_of, unwrapped
+from arena.support.signals import calling_on_signals, unwrapped
 from protocol.bot import FIRST_WAIT, LONGEST_WAIT
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
@@ -30,116 +36,59 @@ from protocol.framing import LineBuffer
 from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, decode_from_server, encode
 
 _CHUNK: Final = 64 * 1024
-MAYBE_TLS: Final = "; if it speaks TLS, say --tls"
+Report = Callable[[ClientEvent], None]
 
 
-class ConnectError(Exception):
-    """It does not help to try again."""
-
-
-class CannotConnect(Exception):
-    """Nobody listens there, at least not now."""
-
-
-@attrs.frozen
-class Server:
-    address: str
-    token: str | None = attrs.field(default=None, repr=False)
-    name: str | None = None  # instead of the bot's own
-    tls: bool = False
-    ca: Path | None = None
-    retry: float = 300.0  # seconds without a welcome before we give up
-
-    def context(self) -> ssl.SSLContext | None:
-        """Raises ConnectError if the CA file is none."""
-        if not self.tls:
-            return None
-        try:
-            return ssl.create_default_context(cafile=self.ca)
-        except OSError as error:
-            raise ConnectError(f"cannot use --ca {self.ca}: {error.strerror or error}") from None
-
-
-def connect_all(server: Server, spec: BotSpec, connections: int, tell: Callable[[str], None]) -> bool:
+def connect_all(server: Server, spec: BotSpec, connections: int, report: Report) -> bool:
     """Plays until the server has no more use for the bot; false if a signal came first. Raises ConnectError and
     AddressError."""
     parse_address(server.address)
-    with unwrapped(ConnectError):
-        return trio.run(_until_stopped, server, spec, connections, tell)
+    tally = Tally()
+    try:
+        with unwrapped(ConnectError):
+            return trio.run(_until_stopped, server, spec, connections, report, tally)
+    finally:
+        if tally.rounds.total:
+            report(tally.final())
 
 
-async def _until_stopped(server: Server, spec: BotSpec, connections: int, tell: Callable[[str], None]) -> bool:
+async def _until_stopped(server: Server, spec: BotSpec, connections: int, report: Report, tally: Tally) -> bool:
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
             for _ in range(connections):
-                nursery.start_soon(stay_connected, server, spec, tell)
+                nursery.start_soon(stay_connected, server, spec, report, tally)
     return not scope.cancelled_caught
 
 
-async def stay_connected(server: Server, spec: BotSpec, tell: Callable[[str], None]) -> None:
+async def stay_connected(server: Server, spec: BotSpec, report: Report, tally: Tally) -> None:
     """Returns once the server has no more use for the bot. Raises ConnectError."""
-    visit = Visit(server, spec, tell, server.context())
+    visit = Visit(server, spec, report, server.context(), tally)
     wait, until = FIRST_WAIT, trio.current_time() + server.retry
+    reported: str | None = None  # the problem, since the last welcome
     while True:
         problem = await visit.play()
         if problem is None:
-            tell(visit.deals.summary())
             return
         if visit.welcomed:
-            wait, until = FIRST_WAIT, trio.current_time() + server.retry
+            wait, until, reported = FIRST_WAIT, trio.current_time() + server.retry, None
         if trio.current_time() + wait > until:
             raise ConnectError(f"{problem}; gave up after {server.retry:g} seconds")
-        tell(f"{problem}; connecting again")
+        if problem != reported:
+            report(Reconnecting(problem))
+            reported = problem
         await trio.sleep(wait * random.uniform(0.5, 1))
         wait = min(2 * wait, LONGEST_WAIT)
-
-
-async def connected(
-    server: Server, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
-) -> trio.abc.Stream:
-    """`met` is told the address of whoever we speak to, before anything is said. Raises CannotConnect, and
-    ConnectError where it does not help to try again."""
-    host, port = parse_address(server.address)
-    try:
-        stream = await trio.open_tcp_stream(host, port)
-    except OSError as error:
-        raise CannotConnect(f"cannot connect to {server.address}: {_reason(error)}") from None
-    tune(stream.socket)
-    met(stream.socket.getpeername()[0])
-    if tls is None:
-        return stream
-    secure = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
-    try:
-        await secure.do_handshake()
-        return secure
-    except trio.BrokenResourceError as error:
-        await trio.aclose_forcefully(stream)
-        match error.__cause__:
-            case ssl.SSLCertVerificationError() as cause:
-                raise ConnectError(f"the server's certificate is not trusted: {cause.verify_message}") from None
-            case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
-                raise ConnectError("the server does not speak TLS; leave out --tls") from None
-        raise CannotConnect(f"cannot connect to {server.address}: TLS: {error.__cause__ or 'closed'}") from None
-    except BaseException:
-        await trio.aclose_forcefully(stream)
-        raise
-
-
-def _reason(error: OSError) -> str:
-    """Of the several attempts that trio makes, that of the first."""
-    cause = first_of(error.__cause__) if error.__cause__ else error
-    known = isinstance(cause, OSError) and not isinstance(cause, socket.gaierror) and cause.errno
-    return os.strerror(known) if known else str(cause)
 
 
 class Visit:
     """One connection after the other, with what is remembered between them."""
 
-    def __init__(self, server: Server, spec: BotSpec, tell: Callable[[str], None], tls: ssl.SSLContext | None):
+    def __init__(self, server: Server, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
         self._server = server
         self._spec = spec
-        self._tell = tell
+        self._report = report
         self._tls = tls
+        self._matches = MatchFollower(tally)
         self._session: str | None = None
         self._bye: Bye | None = None
         self._refused: str | None = None
@@ -148,7 +97,8 @@ class Visit:
         self._ended: str | None = None  # how the bot did, if it left first
         self._greeted = False  # by the server
         self.welcomed = False
-        self.deals = DealCheck()
+        self._was_welcomed = False  # by any connection
+        self._deals = DealCheck()
 
     async def play(self) -> str | None:
         """One connection. Returns why there has to be another one; None if there has not."""
@@ -172,7 +122,7 @@ class Visit:
         if self._bye is not None and not self._bye.again:
             if self._refused is not None:
                 raise ConnectError(f"the server refuses: {self._refused}")
-            self._tell(f"The server says bye: {self._bye.reason}")
+            self._report(ServerSaidBye(self._bye.reason, self._deals.summary()))
             return None
         if self._ended is not None and not self.welcomed:
             raise ConnectError(f"the bot {self._ended} before the server welcomed it")
@@ -188,7 +138,7 @@ class Visit:
         address = ipaddress.ip_address(peer.partition("%")[0])
         if self._server.token and self._tls is None and not address.is_loopback and not self._warned:
             self._warned = True
-            self._tell("Warning: the token crosses the network in the clear; with --tls it does not")
+            self._report(TokenUnprotected())
 
     async def _bridge(self, stream: trio.abc.Stream, process: BotProcess) -> None:
         async with trio.open_nursery() as nursery:
@@ -211,6 +161,8 @@ class Visit:
         while data := await stream.receive_some(_CHUNK):
             for line in lines.feed(data):
                 self._hear(line)
+            if self._refused is not None:
+                continue  # the bot will not play, and the user hears why from us: once is enough
             try:
                 await process.stream.send_all(data)
             except trio.BrokenResourceError:
@@ -231,17 +183,21 @@ class Visit:
                 self._greeted = True
             case Welcome():
                 self.welcomed = True
+                self._report(Welcomed(self._server.address, message.name, again=self._was_welcomed))
+                self._was_welcomed = True
                 self._session = message.session
             case Error():
                 if self.welcomed:
-                    self._tell(f"The server says: {message.message} ({message.code})")
+                    self._report(ServerComplained(message.code, message.message))
                 else:
                     self._refused = message.message
             case Bye():
                 self._bye = message
             case _:
-                if complaint := self.deals.hear(message):
-                    self._tell(complaint)
+                if complaint := self._deals.hear(message):
+                    self._report(DealNotAsPromised(complaint))
+                if event := self._matches.hear(message):
+                    self._report(event)
 
     async def _bot_to_server(self, stream: trio.abc.Stream, process: BotProcess) -> None:
         lines, greeted = LineBuffer(), False

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import trio
 
-from arena.client.bridge import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
+from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
 from arena.replay.board import board, coloured
 from arena.replay.positions import Position, Replay, Step, StonePosition
 from arena.support.signals import calling_on_signals

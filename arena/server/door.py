@@ -20,7 +20,10 @@ from arena.bots.link import Link, LinkClosed
 from arena.bots.streams import TcpStream, tune
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
-from arena.server.lobby import Abandoned, Connection, Lobby
+from arena.server.connection import Abandoned, Connection
+from arena.server.events import Incident, PeerBrokeProtocol, PeerRefused
+from arena.server.lingering import Lingering
+from arena.server.lobby import Lobby
 from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
 from arena.server.spectators import Gallery
@@ -32,9 +35,7 @@ from protocol.session import State
 
 _HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
-_LINGER_SECONDS: Final = 1.0  # for the other side to take what we said last
-_LINGER_BYTES, _LINGER_READS = 64 * 1024, 8  # of what it still sends
-_LINGERING: Final = 64  # at once; others are closed as they are
+_FAREWELL_SECONDS: Final = 1.0  # for the peer to take what we say last
 # Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
 _TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 # Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
@@ -54,7 +55,7 @@ class Door:
         gallery: Gallery,
         limits: DoorLimits,
         tls: ssl.SSLContext | None,
-        note: Callable[[str], None],
+        report: Callable[[Incident], None],
     ):
         self._listener = listener
         self._registry = registry
@@ -62,14 +63,14 @@ class Door:
         self._gallery = gallery
         self._limits = limits
         self._tls = tls
-        self._note = note  # told of whoever is refused
+        self._report = report
         self._inside: Counter[str] = Counter()  # bots and watchers by address
         self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
         self._strikes = Strikes(limits.wrong_tokens)
         self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
         self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
         self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
-        self._lingering = 0
+        self._lingering = Lingering()
         self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
 
@@ -85,7 +86,7 @@ class Door:
 
             words = _parting(Refusal.TOO_SLOW, self._too_slow, again=False) if self._tls is None else b""
             greeting = encode(_HELLO) if self._tls is None else b""
-            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._note)
+            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._report)
             with self._accepting:
                 await porch.run()
 
@@ -119,7 +120,7 @@ class Door:
                 try:
                     await self._serve(stream, stranger)
                 finally:
-                    await self._linger(stream)
+                    await self._lingering.over(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
             pass  # it has left, in whatever way
 
@@ -156,7 +157,7 @@ class Door:
         except trio.TooSlowError:
             await _dismiss(link, Refusal.TOO_SLOW, self._too_slow)
         except RemoteProtocolError as error:
-            self._note(f"{place.address} said something wrong ({error.code})")  # no more: it may have held a token
+            self._report(PeerBrokeProtocol(place.address, error.code))
             await _dismiss(link, error.code, str(error), again=True)
         except (Abandoned, _GivenUp):
             await trio.aclose_forcefully(stream)
@@ -207,7 +208,7 @@ class Door:
                     try:
                         await connection.stay()
                     finally:
-                        await connection.take_leave()
+                        await connection.say_goodbye()
         finally:
             if not self._is_here(name):
                 self._registry.left(name)
@@ -274,31 +275,13 @@ class Door:
         return any(each.is_session(hello.session or "") for each in connections)
 
     async def _refuse(self, link: Link, refused: Refused, place: Place) -> None:
-        self._note(f"{place.address} was refused: {refused}")
+        self._report(PeerRefused(place.address, refused.code, str(refused)))
         if refused.guessed and (seconds := self._strikes.add(place.address)):
             with self._strikes.held(place.address) as may_wait:
                 if not may_wait:
                     return
                 await trio.sleep(seconds)
         await _dismiss(link, refused.code, str(refused), again=refused.again)
-
-    async def _linger(self, stream: trio.abc.Stream) -> None:
-        """Reads for a while what the peer still sends: to close a socket with unread data takes back what was said."""
-        tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
-        assert isinstance(tcp, TcpStream)
-        tcp.close_writer()
-        if self._lingering >= _LINGERING:
-            return
-        self._lingering += 1
-        try:
-            with trio.move_on_after(_LINGER_SECONDS):
-                for _ in range(_LINGER_READS):
-                    if not await tcp.receive_some(_LINGER_BYTES):
-                        return
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return  # it has left
-        finally:
-            self._lingering -= 1
 
 
 class _GivenUp(Exception):
@@ -310,7 +293,7 @@ def _parting(code: str, reason: str, *, again: bool) -> bytes:
 
 
 async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -> None:
-    with trio.move_on_after(_LINGER_SECONDS), contextlib.suppress(LinkClosed):
+    with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
         if link.session.state is not State.CLOSED:
             await link.say(Error(code, reason, fatal=True))
             await link.say(Bye(reason, again))

@@ -1,124 +1,19 @@
-"""Who is here from outside. Every connection has an owner, the task that let it in (door.py), who listens while nobody
-plays on it; a match borrows it and gives it back."""
+"""The bots that are connected, and the players that matches make of them."""
 
 import contextlib
-import hmac
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
 
 import attrs
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.link import LinkClosed
 from arena.bots.player import Gone, Player, StartFailure
 from arena.plan.bot_spec import RemoteSpec
+from arena.server.connection import Connection
 from engine.scoring import Ending
-from protocol.messages import Bye, Error
+from protocol.messages import Bye
 from protocol.session import State
-
-_FAREWELL_SECONDS: Final = 2.0  # that a bot has to take the last words
-
-
-class Abandoned(Exception):
-    """The bot says that this connection is lost, and has another one."""
-
-
-@attrs.define(eq=False)
-class _Turn:
-    """From one return of a connection to its owner to the next."""
-
-    listening: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    silent: trio.Event = attrs.field(factory=trio.Event)  # the owner has stopped listening
-    returned: trio.Event = attrs.field(factory=trio.Event)
-
-
-class Connection:
-    def __init__(
-        self,
-        name: str,
-        link: Link,
-        address: str,
-        session: str,
-        wants_legal: bool = True,
-        takes_place_of: "Connection | None" = None,
-    ):
-        self.name = name
-        self.link = link
-        self.address = address
-        self.session = session
-        self.wants_legal = wants_legal
-        self.takes_place_of = takes_place_of  # that the bot has lost
-        self.successor: Connection | None = None  # reserved for whoever plays on this one and has not noticed yet
-        self.lent = False  # to a player
-        self._last_words: list[Error | Bye] | None = None  # once it is sent away
-        self._abandoned = False
-        self._left = False  # its owner listens no more, and nobody else may use it
-        self._turn = _Turn()
-
-    @property
-    def busy(self) -> bool:
-        return self.lent or self.is_leaving
-
-    @property
-    def is_leaving(self) -> bool:
-        return self._last_words is not None
-
-    def is_session(self, text: str) -> bool:
-        return hmac.compare_digest(self.session.encode(), text.encode())
-
-    async def stay(self) -> None:
-        """The owner's part. Returns when the bot is sent away; raises LinkClosed or RemoteProtocolError when it leaves
-        or says something though nobody asked, and Abandoned when another connection takes its place."""
-        try:
-            while self._last_words is None:
-                turn = self._turn
-                with turn.listening:
-                    await self.link.hear()
-                turn.silent.set()
-                await turn.returned.wait()
-            if self._abandoned:
-                raise Abandoned
-        finally:
-            self._left = True
-            self._turn.silent.set()
-
-    def reserve(self) -> None:
-        self.lent = True
-        self._turn.listening.cancel()
-
-    async def hand_over(self) -> Link:
-        """The link, once its owner has stopped listening. Raises LinkClosed if it has left instead."""
-        await self._turn.silent.wait()
-        if self._left:
-            raise LinkClosed("the connection was lost")
-        return self.link
-
-    def give_back(self) -> None:
-        self.lent = False
-        turn, self._turn = self._turn, _Turn()
-        turn.returned.set()
-
-    def send_away(self, *last_words: Error | Bye) -> None:
-        """Nobody plays on it any more; its owner says the last words and closes it."""
-        self.lent = False
-        self._end(*last_words)
-
-    def _end(self, *last_words: Error | Bye) -> None:
-        self._last_words = list(last_words)
-        self._turn.listening.cancel()
-        self._turn.returned.set()
-
-    def abandon(self) -> None:
-        """Whoever plays on it shall notice at once."""
-        self._abandoned = True
-        self._end()
-
-    async def take_leave(self) -> None:
-        with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
-            for message in self._last_words or ():
-                if self.link.session.state is not State.CLOSED:
-                    await self.link.say(message)
 
 
 @attrs.define(eq=False)
@@ -130,9 +25,18 @@ class _Waiter:
 
 
 class Lobby:
-    def __init__(self, grace: float, on_change: Callable[[str], None]):
+    """`bot_availability_changed` is called with the name of a bot that came, left or became free, `presence_changed`
+    with each connection that came (true) or left (false)."""
+
+    def __init__(
+        self,
+        grace: float,
+        bot_availability_changed: Callable[[str], None],
+        presence_changed: Callable[[Connection, bool], None],
+    ):
         self.grace = grace  # seconds that a bot may be away
-        self.on_change = on_change  # told the name of a bot that came, went or became free
+        self._bot_availability_changed = bot_availability_changed
+        self._presence_changed = presence_changed
         self._here: dict[str, list[Connection]] = {}
         self._waiters: dict[str, list[_Waiter]] = {}
         self._away_since: dict[str, float] = {}
@@ -158,11 +62,12 @@ class Lobby:
     def present(self, connection: Connection) -> Iterator[None]:
         """As long as the block runs, the connection is here."""
         self._here.setdefault(connection.name, []).append(connection)
+        self._presence_changed(connection, True)
         lost = connection.takes_place_of
         if lost is not None and lost.lent:
             connection.reserve()
             lost.successor = connection
-            self.on_change(connection.name)
+            self._bot_availability_changed(connection.name)
         else:
             self._offer(connection)
         try:
@@ -174,7 +79,8 @@ class Lobby:
                 del self._here[connection.name]
                 if connection.name in self._roster:
                     self._away_since[connection.name] = trio.current_time()
-            self.on_change(connection.name)
+            self._presence_changed(connection, False)
+            self._bot_availability_changed(connection.name)
 
     def give_back(self, connection: Connection) -> None:
         connection.give_back()
@@ -199,7 +105,7 @@ class Lobby:
                 waiter.connection = connection
                 waiter.came.set()
                 break
-        self.on_change(connection.name)
+        self._bot_availability_changed(connection.name)
 
     def reserve(self, name: str) -> Connection | None:
         """A connection that is free, for whoever asks first."""
@@ -228,10 +134,10 @@ class Lobby:
             if not self._waiters[name]:
                 del self._waiters[name]
 
-    def send_all_away(self, reason: str, *, again: bool) -> None:
+    def dismiss_all(self, reason: str, *, again: bool) -> None:
         for connections in self._here.values():
             for connection in connections:
-                connection.send_away(Bye(reason, again))
+                connection.dismiss(Bye(reason, again))
 
     # What the matchmaker asks
 
@@ -289,7 +195,7 @@ class RemotePlayer(Player):
         """What comes next is the connection that the bot has put in the place of this one, if it has."""
         self.link = None
         if (connection := self._connection) is not None:
-            connection.send_away(*last_words)
+            connection.dismiss(*last_words)
             self._connection = connection.successor
 
     async def _sit(self) -> bool:

@@ -24,6 +24,7 @@ import trio
 
 from arena.bots.streams import is_hung_up
 from arena.plan.server_config import DoorLimits
+from arena.server.events import AcceptFailed, FloodDropped, FloodNotDropped, Incident
 from arena.server.rates import Bucket, Floods, Place, Room, Shares, place_of
 from arena.server.syn_filter import set_filter
 
@@ -85,7 +86,7 @@ class Porch:
         too_slow: bytes,
         hand_over: Callable[[Stranger], None],
         trusted: dict[str, None],
-        note: Callable[[str], None],
+        report: Callable[[Incident], None],
     ):
         self._listening = socket.socket(fileno=os.dup(listener.socket.fileno()))
         self._listening.setblocking(False)
@@ -93,7 +94,7 @@ class Porch:
         self._greeting, self._too_slow = greeting, too_slow
         self._hand_over = hand_over
         self._trusted = trusted
-        self._note = note
+        self._report = report
         self._epoll = select.epoll()
         # Whoever pushes out the oldest of its own address again and again could keep out all that start slowly there.
         self._watched = _room(_WATCHED, limits, at_random=True)
@@ -165,7 +166,7 @@ class Porch:
                 return
             except OSError as error:
                 if error.errno in _SHORTAGE:
-                    self._note(f"cannot accept a connection: {error.strerror}")
+                    self._report(AcceptFailed(str(error.strerror)))
                     self._short_until = now + _SHORTAGE_SECONDS
                     return
                 continue  # a visitor who left before we opened
@@ -190,10 +191,10 @@ class Porch:
             set_filter(self._listening, flooding, Floods.SAMPLE)
         except OSError as error:
             self._can_filter = False
-            self._note(f"a flood of connections cannot be kept out by the kernel: {error.strerror}")
+            self._report(FloodNotDropped(str(error.strerror)))
             return
         if flooding:
-            self._note(f"a flood of connections comes from {', '.join(sorted(flooding))}")
+            self._report(FloodDropped(sorted(flooding)))
 
     # Those whose turn it is
 

@@ -6,6 +6,9 @@ from arena.stats.standings import Standings
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
     """Wins - losses - draws, the share of the score and the number of rounds; then the difference in Elo."""
     versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
+    nobody = f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}."
+    if not versus.rounds:
+        return nobody
     share = (versus.wins + versus.draws / 2) / versus.rounds
     lines = [
         f"Score of {ours} vs {theirs}: {versus.wins} - {versus.losses} - {versus.draws}  [{share:.3f}] {versus.rounds}",
@@ -17,4 +20,6 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     bound = " (a bound: one bot won every round)" if found.bound else ""
     los = f"LOS: {found.superiority * 100:.1f} %"
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
+    if standings.neither_started:
+        lines.append(nobody)
     return "\n".join(lines)

@@ -137,6 +137,7 @@ class Standings:
         self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host stood still
         self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
         self.rounds = 0  # in the journal, counted or left out
+        self.neither_started = 0  # of them, those that count for nobody because neither bot started
         self._left_out = FAULTS if leave_out_faults else ()
         self._thinking: dict[str, ThinkingTime] = {}
         self._faults: dict[str, Counter[Ending]] = {}
@@ -194,6 +195,7 @@ class Standings:
         self._count_unit(line, meeting, half_points)
         self._count_match(line, meeting, points)
         self.rounds += 1
+        self.neither_started += nobody_started
         if half_points is not None:
             meeting.count(half_points, points)
         forfeited = line.fault is not None and line.fault.is_forfeit

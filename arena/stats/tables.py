@@ -62,7 +62,7 @@ def _for_people(
     if columns is None:
         columns = DEFAULT_COLUMNS
         columns += (VOIDS,) if standings.excused else ()
-        columns += (GROUP,) if rows and rows[-1].group > 1 else ()
+        columns += (GROUP,) if _are_groups(rows) else ()
     parts = [_standings_table(rows, columns, markdown)]
     if remarks := notes(standings, rows, columns):
         parts.append("\n\n".join(map(_escaped, remarks)) if markdown else "\n".join(remarks))
@@ -74,13 +74,15 @@ def _for_people(
 def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] = DEFAULT_COLUMNS) -> list[str]:
     """What has to be said along with the numbers, a line each."""
     found = [_BOUND_NOTE] if ELO in columns and any(row.bound for row in rows) else []
-    if rows and rows[-1].group > 1:
+    if _are_groups(rows):
         groups = (", ".join(_members(rows, group)) for group in _groups(rows))
         found.append(
             "These groups never met, so Elo and rank of one cannot be compared with another's: "
             + "; ".join(f"{number}: {names}" for number, names in enumerate(groups, 1))
             + "."
         )
+    if count := standings.neither_started:
+        found.append(f"Rounds in which neither bot started, and which count for neither: {count}.")
     if missing := standings.missing_rounds:
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
     if unfinished := standings.unfinished_matches:
@@ -96,6 +98,11 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
         names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))
         found.append(f"Rounds void because a bot was late while the host stood still: {names}.")
     return found
+
+
+def _are_groups(rows: Sequence[Row]) -> bool:
+    """Whether some bots cannot be compared with others. Where no round counts, nothing can be compared at all."""
+    return bool(rows) and rows[-1].group > 1 and any(row.totals.rounds for row in rows)
 
 
 def _groups(rows: Sequence[Row]) -> range:

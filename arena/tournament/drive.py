@@ -1,7 +1,6 @@
 """Runs a tournament from beginning to end: journal, signals, and what to say when it stops early."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 import attrs
 import trio
@@ -11,12 +10,15 @@ from arena.journal.lines import Journal, JournalError
 from arena.plan.config import Config
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrapped
+from arena.tournament.events import Listener, TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
-from arena.tournament.runner import Listener, Tournament, TournamentError
+from arena.tournament.runner import Tournament, TournamentError
 
 
 @attrs.frozen
-class Ran:
+class TournamentRun:
+    """How a run of `drive` or of a server ended."""
+
     total: int  # rounds of the whole tournament
     finished: int  # of them, those that are saved
     stopped: bool  # by a signal
@@ -25,11 +27,8 @@ class Ran:
     rescue: Rescue | None = None  # if the journal was changed under our hands
 
 
-MakeListener = Callable[[int, int], AbstractContextManager[Listener]]  # from rounds in all and rounds finished before
-
-
-def drive(config: Config, make_listener: MakeListener) -> Ran:
-    """Raises JournalError if it cannot begin."""
+def drive(config: Config, listener: Listener) -> TournamentRun:
+    """Raises JournalError if the tournament cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -38,22 +37,21 @@ def drive(config: Config, make_listener: MakeListener) -> Ran:
         total = planned_rounds(config)
         before = len(ledger.finished)
         failure = None
-        with make_listener(total, before) as listener:
-            tournament = Tournament(config, journal, ledger, listener)
-            tune_gc()
-            raise_descriptor_limit()
-            try:
-                trio.run(_run, tournament)
-            except TournamentError as error:
-                failure = str(error)
-            finished = before + tournament.saved
-            rescued = tournament.rescue
-            if journal and failure is None and before < finished == total:
-                failure, rescued = _end(journal, config)
-            warnings = ledger.remarks + tournament.warnings
-            ran = Ran(total, finished, tournament.stopped, failure, warnings, rescued)
-            listener.ended(ran.finished, ran.total)
-    return ran
+        listener.heard(TournamentOpened(total, before))
+        tournament = Tournament(config, journal, ledger, listener)
+        tune_gc()
+        raise_descriptor_limit()
+        try:
+            trio.run(_run, tournament)
+        except TournamentError as error:
+            failure = str(error)
+        finished = before + tournament.saved
+        rescued = tournament.rescue
+        if journal and failure is None and before < finished == total:
+            failure, rescued = _end(journal, config)
+        warnings = ledger.remarks + tournament.warnings
+        listener.heard(TournamentEnded(finished, total))
+    return TournamentRun(total, finished, tournament.stopped, failure, warnings, rescued)
 
 
 def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:

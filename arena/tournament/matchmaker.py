@@ -16,7 +16,7 @@ import trio
 from arena.plan.bot_spec import AnySpec, RemoteSpec
 from arena.plan.schedule import MatchId, PlannedMatch
 from arena.tournament.pace import Pace
-from arena.tournament.player_pool import Outside
+from arena.tournament.player_pool import RemoteBots
 
 
 class _Waiting:
@@ -55,15 +55,17 @@ class _Waiting:
 
 
 class Matchmaker:
-    def __init__(self, matches: Iterable[PlannedMatch], bots: tuple[AnySpec, ...], outside: Outside, concurrency: int):
+    def __init__(
+        self, matches: Iterable[PlannedMatch], bots: tuple[AnySpec, ...], remote_bots: RemoteBots, concurrency: int
+    ):
         self._bots = bots
-        self._outside = outside
+        self._remote_bots = remote_bots
         self._numbers = {spec.name: n for n, spec in enumerate(bots) if isinstance(spec, RemoteSpec)}
         self._at_home: deque[PlannedMatch] = deque()  # between processes only
         self._waiting = _Waiting()  # with bots from outside
         self._room = concurrency
         self._running: dict[MatchId, float] = {}  # since when
-        self._pace = Pace(outside.grace)
+        self._pace = Pace(remote_bots.grace)
         self._forfeits_from: dict[int, float] = {}  # when the next match of a bot that is away may begin without it
         self._look_at: dict[int, None] = dict.fromkeys(self._numbers.values())  # may have become free; in this order
         self._news = trio.Event()
@@ -133,7 +135,7 @@ class Matchmaker:
 
     def _is_ready(self, number: int) -> bool:
         spec = self._bots[number]
-        return self._outside.is_free(spec.name) if isinstance(spec, RemoteSpec) else self._room > 0
+        return self._remote_bots.is_free(spec.name) if isinstance(spec, RemoteSpec) else self._room > 0
 
     def _is_due(self, number: int) -> bool:
         """Ready, or away for too long."""
@@ -141,7 +143,7 @@ class Matchmaker:
 
     def _away_until(self, number: int) -> float:
         spec = self._bots[number]
-        until = self._outside.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
+        until = self._remote_bots.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
         return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
     def _patience_ends(self) -> float:

@@ -14,7 +14,7 @@ _IDLE_BOTS: Final = 8  # processes kept for each match that may be played at onc
 _STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 
 
-class Outside(Protocol):
+class RemoteBots(Protocol):
     """The bots that connect by themselves."""
 
     @property
@@ -34,22 +34,22 @@ class Outside(Protocol):
         """The match is over."""
 
 
-class Nobody:
-    """For a tournament without bots from outside."""
+class NoRemoteBots:
+    """For a tournament without bots that connect."""
 
     grace = 0.0
 
     def is_free(self, name: str) -> bool:
-        raise AssertionError(f"{name} cannot connect: nobody listens")
+        raise AssertionError(f"{name} cannot connect: no server listens")
 
     def away_until(self, name: str) -> float | None:
-        raise AssertionError(f"{name} cannot connect: nobody listens")
+        raise AssertionError(f"{name} cannot connect: no server listens")
 
     def player(self, spec: RemoteSpec) -> Player:
-        raise AssertionError(f"{spec.name} cannot connect: nobody listens")
+        raise AssertionError(f"{spec.name} cannot connect: no server listens")
 
     def let_go(self, player: Player) -> None:
-        raise AssertionError(f"{player.spec.name} cannot connect: nobody listens")
+        raise AssertionError(f"{player.spec.name} cannot connect: no server listens")
 
 
 class Seats:
@@ -58,13 +58,13 @@ class Seats:
     def __init__(
         self,
         bots: tuple[AnySpec, ...],
-        outside: Outside,
+        remote_bots: RemoteBots,
         nursery: trio.Nursery,
         concurrency: int,
         keeper: "StderrKeeper",
     ):
         self._bots = bots
-        self._outside = outside
+        self._remote_bots = remote_bots
         self._nursery = nursery
         self._idle_limit = _IDLE_BOTS * concurrency
         self._keeper = keeper
@@ -73,7 +73,7 @@ class Seats:
     def take(self, number: int) -> Player:
         spec = self._bots[number]
         if isinstance(spec, RemoteSpec):
-            return self._outside.player(spec)
+            return self._remote_bots.player(spec)
         for place in reversed(range(len(self._idle))):
             if self._idle[place][0] == number:
                 return self._idle.pop(place)[1]
@@ -81,7 +81,7 @@ class Seats:
 
     async def give_back(self, number: int, player: Player) -> None:
         if not isinstance(player, LocalPlayer):
-            self._outside.let_go(player)
+            self._remote_bots.let_go(player)
             return
         self._idle.append((number, player))
         while len(self._idle) > self._idle_limit:

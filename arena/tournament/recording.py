@@ -1,7 +1,8 @@
-"""A finished round as a line of the journal. Pure."""
+"""A round as a line of the journal. Pure."""
 
-from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine
+from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine, VoidLine
 from arena.match.referee import Referee
+from arena.match.round_play import Void
 from arena.plan.deals import Dealt
 from arena.plan.schedule import MatchId, PlannedRound
 from engine.cards import Seat, card_texts
@@ -39,4 +40,16 @@ def round_line(
         started=started,
         fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail) if fault else None,
         salt=dealt.salt,
+    )
+
+
+def void_line(planned: PlannedRound, match: MatchId, bots: tuple[str, str], void: Void, started: str) -> VoidLine:
+    return VoidLine(
+        id=planned.id,
+        match=match,
+        round=planned.number,
+        bots=bots,
+        reason=void.reason,
+        started=started,
+        excused=void.excused,
     )

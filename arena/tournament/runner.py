@@ -12,29 +12,15 @@ values by the time they come here (see match.py). An exception in here is our ow
 again, and if that does not help the tournament stops with everything finished kept.
 """
 
-import contextlib
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
-import attrs
 import trio
 
-from arena.bots.player import Player
-from arena.journal.file import JournalChanged, Rescue, rescue
-from arena.journal.lines import (
-    WITHDRAWN,
-    Journal,
-    JournalError,
-    JournalLine,
-    ResumeLine,
-    RevealLine,
-    RoundLine,
-    TournamentLine,
-    VoidLine,
-    encoded,
-)
+from arena.journal.file import Rescue
+from arena.journal.lines import WITHDRAWN, Journal, RoundLine
 from arena.match.audience import Audience
 from arena.match.match import Match, PlayedRound, utc_now
 from arena.match.referee import Referee
@@ -45,61 +31,24 @@ from arena.plan.config import Config
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from arena.support.signals import first_of
+from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
 from arena.tournament.fault_bundle import write_bundle
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_pool import Nobody, Outside, Seats, StderrKeeper
-from arena.tournament.recording import round_line
+from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats, StderrKeeper
+from arena.tournament.recording import round_line, void_line
+from arena.tournament.writer import JournalWriter
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.scoring import Ending, next_first
 
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
 _IN_FLIGHT: Final = 64  # rounds on their way to the disk
+EventSender = trio.MemorySendChannel[TournamentEvent]
 
 
 class TournamentError(Exception):
     """The tournament cannot go on; what is finished is saved."""
-
-
-@attrs.frozen
-class _Started:
-    """Goes the same way as the rounds themselves, so that nobody hears of a round before the one before it."""
-
-    planned: PlannedRound
-    names: tuple[str, str]
-
-
-@attrs.frozen
-class _Withdrawn:
-    name: str
-    faults: int
-
-
-_Told = JournalLine | _Started | _Withdrawn
-
-
-def _waiting(receiver: trio.MemoryReceiveChannel[_Told]) -> Iterator[_Told]:
-    with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
-        while True:
-            yield receiver.receive_nowait()
-
-
-def _encoded(lines: Iterable[_Told]) -> bytes:
-    return b"".join(encoded(line) for line in lines if isinstance(line, JournalLine))
-
-
-class Listener(Protocol):
-    """Whoever wants to know how it goes. Rounds are told of once they are saved."""
-
-    def started(self, planned: PlannedRound, names: tuple[str, str]) -> None: ...
-    def finished(self, line: RoundLine) -> None: ...
-    def void(self, line: VoidLine) -> None: ...
-    def withdrawn(self, name: str, faults: int) -> None: ...
-    def news(self, kind: str, text: str, **facts: Any) -> None:
-        """Anything else: who comes and goes at a server."""
-
-    def ended(self, finished: int, total: int) -> None: ...
 
 
 class Tournament:
@@ -109,24 +58,32 @@ class Tournament:
         journal: Journal | None,
         ledger: Ledger,
         listener: Listener,
-        outside: Outside | None = None,
+        remote_bots: RemoteBots | None = None,
         audience: Audience | None = None,
     ):
         self._config = config
         self._journal = journal
         self._ledger = ledger
-        self._listener = listener
+        self._writer = JournalWriter(journal, listener)
         self._watch = Watch()
-        self._outside = outside or Nobody()
+        self._remote_bots = remote_bots or NoRemoteBots()
         self._audience = audience
-        self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._outside, config.concurrency)
+        self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._remote_bots, config.concurrency)
         self.stopped = False
-        self.saved = 0  # rounds, by this run
         self.warnings: list[str] = []
         self._stderr = StderrKeeper(self._beside("stderr"), self.warnings.append)
         self._failure: TournamentError | None = None
         self._playing = trio.CancelScope()
-        self.rescue: Rescue | None = None  # if somebody changed the journal
+
+    @property
+    def saved(self) -> int:
+        """Rounds that this run has saved."""
+        return self._writer.saved
+
+    @property
+    def rescue(self) -> Rescue | None:
+        """What became of the journal, if another program changed it."""
+        return self._writer.rescue
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
         for match in planned_matches(self._config):
@@ -146,73 +103,28 @@ class Tournament:
         self._matchmaker.close()
         self._playing.deadline = trio.current_time() + seconds
 
-    def poke(self, name: str) -> None:
-        """A bot from outside came or went."""
+    def bot_availability_changed(self, name: str) -> None:
+        """A remote bot connected, left, or is free for another match."""
         self._matchmaker.came(name)
 
     async def run(self) -> None:
         """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
-        sender, receiver = trio.open_memory_channel[_Told](_IN_FLIGHT)
+        sender, receiver = trio.open_memory_channel[TournamentEvent](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
-            outer.start_soon(self._write, receiver)
+            outer.start_soon(self._writer.run, receiver, self._playing.cancel)
             async with sender:
                 with self._playing:
                     async with trio.open_nursery() as workers:
                         workers.start_soon(self._watch.run)
                         await self._work(sender, workers)
                         workers.cancel_scope.cancel()
+        if self._writer.failure is not None:
+            raise TournamentError(self._writer.failure)
         if self._failure is not None:
             raise self._failure
 
-    async def _write(self, receiver: trio.MemoryReceiveChannel[_Told]) -> None:
-        """The only one who writes. All rounds that wait are written together, for one wait for the disk."""
-        lines: list[_Told] = []
-        try:
-            async for first in receiver:
-                lines = [first, *_waiting(receiver)]
-                await self._save(lines)
-                for line in lines:
-                    self._tell(line)
-                lines = []
-            if self._journal:
-                self._journal.check()  # for the last time: what we told of must be there when we leave
-        except JournalError as error:
-            self._playing.cancel()
-            lines += [line async for line in receiver]  # what was finished in the meantime
-            self._failure = TournamentError(await self._keep_unsaved(error, lines))
-
-    async def _save(self, lines: list[_Told]) -> None:
-        if self._journal and (data := _encoded(lines)):
-            with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(self._journal.append, data)
-
-    async def _keep_unsaved(self, error: JournalError, lines: list[_Told]) -> str:
-        """What happened, and what became of rounds that could not be written."""
-        unsaved = sum(isinstance(line, RoundLine) for line in lines)
-        if not isinstance(error, JournalChanged):  # the disk is full, say: there is no room beside the journal either
-            return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
-        assert self._journal is not None
-        with trio.CancelScope(shield=True):
-            rescued = await trio.to_thread.run_sync(rescue, self._journal, _encoded(lines), unsaved)
-        self.rescue = rescued
-        return f"{error}; {rescued.told}"
-
-    def _tell(self, line: _Told) -> None:
-        match line:
-            case _Started():
-                self._listener.started(line.planned, line.names)
-            case _Withdrawn():
-                self._listener.withdrawn(line.name, line.faults)
-            case RoundLine():
-                self.saved += 1
-                self._listener.finished(line)
-            case VoidLine():
-                self._listener.void(line)
-            case TournamentLine() | ResumeLine() | RevealLine():
-                raise AssertionError("a tournament begins and ends outside")
-
-    async def _work(self, sender: trio.MemorySendChannel[_Told], processes: trio.Nursery) -> None:
-        seats = Seats(self._config.bots, self._outside, processes, self._config.concurrency, self._stderr)
+    async def _work(self, sender: EventSender, processes: trio.Nursery) -> None:
+        seats = Seats(self._config.bots, self._remote_bots, processes, self._config.concurrency, self._stderr)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 one, two = match.bots
@@ -220,9 +132,7 @@ class Tournament:
                 matches.start_soon(self._play_and_return, match, players, seats, sender)
         await seats.clear()
 
-    async def _play_and_return(
-        self, match: PlannedMatch, players: Players, seats: Seats, sender: trio.MemorySendChannel[_Told]
-    ) -> None:
+    async def _play_and_return(self, match: PlannedMatch, players: Players, seats: Seats, sender: EventSender) -> None:
         try:
             await self._play_match(match, players, sender)
         except TournamentError as failure:
@@ -242,12 +152,7 @@ class Tournament:
         path = self._journal.path
         return path.with_name(f"{path.name.removesuffix('.jsonl')}.{what}")
 
-    async def _play_match(
-        self,
-        planned: PlannedMatch,
-        players: tuple[Player, Player],
-        sender: trio.MemorySendChannel[_Told],
-    ) -> None:
+    async def _play_match(self, planned: PlannedMatch, players: Players, sender: EventSender) -> None:
         match = Match(
             planned,
             self._config.rules,
@@ -265,9 +170,9 @@ class Tournament:
                 if first is None:
                     first = next_first(self._config.rules, match.first, match.winner)
                 line = await self._play_until_valid(match, each, first, players, sender)
-                await sender.send(line)
+                await sender.send(RoundFinished(line))
                 for name in self._ledger.add(line):
-                    await sender.send(_Withdrawn(name, self._config.max_faults))
+                    await sender.send(BotWithdrawn(name, self._config.max_faults))
                 for player in players:
                     if player.spec.restart is Restart.ROUND:
                         await player.leave()
@@ -277,7 +182,7 @@ class Tournament:
             if player.spec.restart is Restart.MATCH:
                 await player.leave()
 
-    def _keep_fault(self, played: PlayedRound, players: tuple[Player, Player]) -> str | None:
+    def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         parent = self._beside("faults")
         if parent is None:
             return None
@@ -319,12 +224,7 @@ class Tournament:
             match.winner = None if last.result.winner is None else SEATS[last.result.winner]
 
     async def _play_until_valid(
-        self,
-        match: Match,
-        planned: PlannedRound,
-        first: Seat,
-        players: tuple[Player, Player],
-        sender: trio.MemorySendChannel[_Told],
+        self, match: Match, planned: PlannedRound, first: Seat, players: Players, sender: EventSender
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
         failures = 0  # of the arena itself; how often a bot is excused has a limit of its own
@@ -332,23 +232,15 @@ class Tournament:
             if self._ledger.withdrawn & set(names):
                 played = self._forfeited(match, planned, first, names)
             else:
-                await sender.send(_Started(planned, names))
+                await sender.send(RoundStarted(planned, names))
                 played = await self._try(match, planned, first)
             if played.void is None:
                 return self._settled(match, played, players)
             for player in players:
                 await player.leave()
-            line = VoidLine(
-                id=planned.id,
-                match=match.planned.id,
-                round=planned.number,
-                bots=names,
-                reason=played.void.reason,
-                started=played.started,
-                excused=played.void.excused,
-            )
+            line = void_line(planned, match.planned.id, names, played.void, played.started)
             self._ledger.add_void(line)
-            await sender.send(line)
+            await sender.send(RoundVoid(line))
             failures += played.void.excused is None
             if failures == _MOST_VOIDS:
                 text = f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void.reason}"
@@ -378,7 +270,7 @@ class Tournament:
         match.count(played)
         return played
 
-    def _settled(self, match: Match, played: PlayedRound, players: tuple[Player, Player]) -> RoundLine:
+    def _settled(self, match: Match, played: PlayedRound, players: Players) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
         return round_line(
             played.planned,

@@ -16,12 +16,12 @@ from typing import Any
 import trio
 from tabulate import tabulate
 
-from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
-from arena.journal.lines import Journal, RoundLine
+from arena.journal.lines import Journal
 from arena.match.referee import Referee
 from arena.plan.config import Config, from_command_line
 from arena.support.process_limits import tune_gc
+from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger, resume, with_new_key
 from arena.tournament.runner import Tournament
 from engine.cards import SEATS
@@ -32,15 +32,16 @@ from protocol.messages import Clock, encode
 FULL = bool(os.environ.get("FULL"))  # the long versions: 10,000 rounds in memory, a journal of 1,000,000
 
 
-class Counting(Quiet):
+class Counting:
     def __init__(self, at_round: dict[int, Callable[[], None]] | None = None) -> None:
         self.rounds = self.decisions = 0
         self._at_round = at_round or {}
 
-    def finished(self, line: RoundLine) -> None:
-        self.rounds += 1
-        self.decisions += sum(ms is not None for _, _, ms in line.moves)
-        self._at_round.get(self.rounds, lambda: None)()
+    def heard(self, event: TournamentEvent, /) -> None:
+        if isinstance(event, RoundFinished):
+            self.rounds += 1
+            self.decisions += sum(ms is not None for _, _, ms in event.line.moves)
+            self._at_round.get(self.rounds, lambda: None)()
 
 
 def c_bot(folder: Path) -> Path:

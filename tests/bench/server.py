@@ -22,14 +22,15 @@ import trio
 
 from arena.bots.link import Link
 from arena.bots.streams import TcpStream
-from arena.cli.progress import Quiet
 from arena.journal.lines import Journal
 from arena.match.round_clock import RoundClock
 from arena.plan.server_config import read_server_file
 from arena.plan.tokens import token_hash
+from arena.server.events import BotCame, CycleBegins, ServerEvent
 from arena.server.server import Server
 from arena.support.address import address_of
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
+from arena.tournament.events import TournamentEvent
 from engine.cards import Seat
 from tests.bench.arena import recorded_requests, show
 from tests.helpers.strangers import ATTACKS as STRANGERS
@@ -68,7 +69,7 @@ def bots_from_outside(program: Path, address: str, count: int) -> Iterator[None]
         process.wait()
 
 
-class Meter(Quiet):
+class Meter:
     """Counts what bots say and who comes."""
 
     def __init__(self) -> None:
@@ -77,10 +78,10 @@ class Meter(Quiet):
         self.before = resident_kib()
         self.with_all = self.before  # once everybody is there, or nearly
 
-    def news(self, kind: str, text: str, **facts: Any) -> None:  # noqa: ARG002
-        if kind == "came":
+    def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
+        if isinstance(event, BotCame):
             self.arrived()
-        if kind == "begins":
+        if isinstance(event, CycleBegins):
             self.begun.set()
 
     def arrived(self) -> None:
@@ -176,7 +177,7 @@ async def ours(
     meter = Meter()
     journal_path = folder / f"{time.monotonic_ns()}.jsonl"
     with Journal(journal_path) as journal, counted(meter, times):
-        server = Server(config, server_config, journal, lambda *_: contextlib.nullcontext(meter), meter)
+        server = Server(config, server_config, journal, meter)
         async with trio.open_nursery() as nursery:
             address = await nursery.start(server.run)
             with bots_from_outside(program, address, count):

@@ -89,7 +89,7 @@ async def noticed(folder: Path, attack: Attack, source: str) -> Noticed:
     waits: list[float] = []
     total = 0
     with Journal(config.journal) as journal, timed() as times:
-        server = Server(config, server_config, journal, lambda *_: contextlib.nullcontext(Quiet()), Quiet())
+        server = Server(config, server_config, journal, Quiet())
         async with trio.open_nursery() as nursery:
             address = await nursery.start(server.run)
             with honest_bots(folder, address, ca):

@@ -9,16 +9,18 @@ from typing import Any
 import attrs
 import trio
 
-from arena.cli.progress import Quiet
+from arena.cli.wording import server_text
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import Config
 from arena.plan.server_config import ServerConfig, read_server_file
 from arena.plan.tokens import token_hash
+from arena.server.events import ServerEvent
+from arena.server.gathering import BeginKey
 from arena.server.server import Server
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import parse_address
-from arena.tournament.runner import Listener
+from arena.tournament.events import RoundFinished, TournamentEvent
 from protocol.framing import LineBuffer
 from protocol.messages import PROTOCOL, Action, BotHello, Request
 from protocol.session import Role, Session
@@ -32,20 +34,23 @@ def remote_bots(*names: str) -> str:
     return "".join(f'[[bot]]\nname = "{name}"\ntoken = "{token_hash(token_of(name))}"\n' for name in names)
 
 
-class Heard(Quiet):
-    """Keeps the news, and tells whoever waits for some."""
+class Heard:
+    """Keeps what the server reports, and wakes a test that waits for it."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, str, dict[str, Any]]] = []
         self._more = trio.Event()
 
-    def news(self, kind: str, text: str, **facts: Any) -> None:
+    def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
+        if isinstance(event, RoundFinished):
+            self._keep(event.kind, event.line.id, {})
+        elif isinstance(event, ServerEvent):
+            self._keep(event.kind, server_text(event), event.facts())
+
+    def _keep(self, kind: str, text: str, facts: dict[str, Any]) -> None:
         self.told.append((kind, text, facts))
         self._more.set()
         self._more = trio.Event()
-
-    def finished(self, line: RoundLine) -> None:
-        self.news("finished", line.id)
 
     def texts(self, kind: str) -> list[str]:
         return [text for each, text, _ in self.told if each == kind]
@@ -88,17 +93,15 @@ def trio_time() -> datetime:
 
 
 @contextlib.asynccontextmanager
-async def serving(folder: Path, text: str, wall_clock: Clock = local_time, /, **options: str) -> AsyncIterator[Served]:
+async def serving(
+    folder: Path, text: str, wall_clock: Clock = local_time, begin_key: BeginKey | None = None, /, **options: str
+) -> AsyncIterator[Served]:
     """A server until the block ends, or until its tournament does."""
     config, server_config = configured(folder, text, **options)
     assert config.journal is not None
     heard = Heard()
-
-    def listener(_total: int, _done: int) -> contextlib.AbstractContextManager[Listener]:
-        return contextlib.nullcontext(heard)
-
     with Journal(config.journal) as journal:
-        server = Server(config, server_config, journal, listener, heard, wall_clock)
+        server = Server(config, server_config, journal, heard, begin_key, wall_clock)
         over = trio.Event()
         async with trio.open_nursery() as nursery:
 

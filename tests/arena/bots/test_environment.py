@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -89,7 +88,7 @@ def test_a_mistake_in_the_environment_is_told_without_its_values(tmp_path: Path)
 
 
 def play(config: Config) -> None:
-    drive(config, lambda _total, _done: nullcontext(Quiet()))
+    drive(config, Quiet())
 
 
 def faulty(journal: Path) -> Config:

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -328,7 +327,7 @@ def test_java_and_node_play_with_little_memory(tmp_path: Path, language: str) ->
         subprocess.run(starter.build.split(), cwd=tmp_path, check=True)
     options = {"rounds": "2", "memory": "512M", "start": "60", "journal": str(tmp_path / "cup.jsonl")}
     config = from_command_line([], [f"cmd='{starter.run}' name=big dir={tmp_path}", "cmd=random"], options)
-    drive(config, lambda _total, _done: nullcontext(Quiet()))
+    drive(config, Quiet())
     rounds = [each.line for each in read(tmp_path / "cup.jsonl", JournalLine) if isinstance(each.line, RoundLine)]
     assert [line.fault for line in rounds] == [None, None]
 

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(r"  it ended \(exit status 3\); see (.*)", done.stdout)
+    detail = re.search(r"  round 1\.1-2\.1: it ended \(exit status 3\); see (.*)", done.stdout)
     assert detail
     again = run_in(tmp_path, "again", detail[1])
     assert again.stdout.splitlines() == [
@@ -81,6 +82,9 @@ def test_events_are_json_for_programs(tmp_path: Path) -> None:
     done = run_in(tmp_path, "run", steady("a"), steady("b"), "--rounds", "2", "--events", "--journal", "c.jsonl")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["event"] for event in events] == ["tournament", "started", "finished", "started", "finished", "ended"]
+    times = [datetime.fromisoformat(event["time"]) for event in events]
+    assert times == sorted(times)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time")) for event in events)
     assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0}
     assert events[2]["id"] == "1.1-2.1"
     assert sum(events[2]["points"]) >= 0

@@ -13,9 +13,11 @@ import msgspec
 import pytest
 
 from arena.bots.stderr import PassedOn
-from arena.cli.progress import LiveLine, PlainLines
+from arena.cli.progress import LiveDisplay, PlainLines
 from arena.client.spectate import Screen, json_line
 from arena.journal.lines import FaultLine, RoundLine, VoidLine
+from arena.server.events import BotCame
+from arena.tournament.events import RoundFinished, RoundVoid
 from engine.scoring import Ending
 from protocol.messages import WatchedPosition, WatchedResult, decode_from_server
 from tests.helpers.journals import round_line
@@ -130,10 +132,10 @@ def _faulty() -> RoundLine:
 def test_the_live_line_and_the_plain_lines_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     void = VoidLine(id="m.1", match="m", round=1, bots=("a", "b"), reason=f"late{EVIL}", started="")
     said: list[str] = []
-    for listener in (PlainLines(said.append, 1), LiveLine(1, 0)):
-        listener.finished(_faulty())
-        listener.void(void)
-        listener.news("came", f"anna{EVIL} is here")
+    for listener in (PlainLines(said.append), LiveDisplay()):
+        listener.heard(RoundFinished(_faulty()))
+        listener.heard(RoundVoid(void))
+        listener.heard(BotCame(f"anna{EVIL}", 1, "127.0.0.1"))
     text = capsys.readouterr().err
     assert text.count("\\x1b[2J") == 3
     assert harmless(text)

@@ -15,10 +15,15 @@ from pathlib import Path
 import pytest
 import trustme
 
-from arena.client.bridge import Server, Visit
+from arena.cli.wording import client_text
+from arena.client.bridge import Visit
+from arena.client.dial import Server
+from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
+from arena.client.tally import MatchFollower, Tally
 from arena.journal.lines import JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
+from protocol.messages import MatchClock, MatchEnd, MatchStart, Points, RoundEnd
 from tests.helpers.paths import ROOT
 from tests.helpers.processes import bad_command
 from tests.helpers.visitors import remote_bots, token_of
@@ -101,6 +106,49 @@ def test_a_bot_for_stdin_and_stdout_plays_at_a_server(tmp_path: Path) -> None:
     assert all(line.fault is None for line in rounds_in(tmp_path))
 
 
+def test_connect_says_as_whom_it_plays_and_how_it_goes(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, remote_bots("anna", "ben")) as (server, address),
+        running("connect", address, "--token", token_of("anna"), "--", "random", cwd=tmp_path) as anna,
+        running("connect", address, "--token", token_of("ben"), "--quiet", "--", "greedy", cwd=tmp_path) as ben,
+    ):
+        assert server.end()[0] == 0
+        status, out, told = anna.end()
+        assert ben.end() == (0, "", "")
+    assert (status, out) == (0, "")
+    rounds = rounds_in(tmp_path)
+    ours, theirs = (sum(line.result.points[seat] for line in rounds) for seat in (0, 1))
+    won, drawn = (sum(line.result.winner == who for line in rounds) for who in (0, None))
+    result = "won" if ours > theirs else "lost" if ours < theirs else "drawn"
+    matches = ", ".join(f"{int(word == result)} {word}" for word in ("won", "lost", "drawn"))
+    assert told.splitlines() == [
+        f"Connected to {address} as anna",
+        "Match 1.1-2 against ben begins: 2 rounds",
+        f"Match 1.1-2 against ben: {result}, {ours} to {theirs} points. So far {matches}",
+        "The server says bye: the tournament is over; all 2 deals that were revealed are as promised by their hashes",
+        f"Played 1 match ({matches}), 2 rounds ({won} won, {2 - won - drawn} lost, {drawn} drawn): "
+        f"{ours} to {theirs} points",
+    ]
+
+
+def test_the_score_of_several_connections_is_one_and_a_match_that_goes_on_is_said_once() -> None:
+    tally = Tally()
+    one, two = MatchFollower(tally), MatchFollower(tally)
+    clock = MatchClock(None, None, 0)
+    start = MatchStart("1.1-2", "ben", 2, "base", clock)
+    assert one.hear(start) == MatchBegan("1.1-2", "ben", 2)
+    assert one.hear(RoundEnd(1, "win", "five-stones", Points(5, 1), (), ())) is None
+    assert one.hear(start) is None  # the connection was lost
+    assert two.hear(MatchStart("1.1-3", "cleo", 1, "base", clock)) == MatchBegan("1.1-3", "cleo", 1)
+    assert two.hear(RoundEnd(1, "draw", "blocked", Points(2, 2), (), ())) is None
+    drawn = two.hear(MatchEnd("1.1-3", "draw", Points(2, 2)))
+    assert drawn == MatchEnded("1.1-3", "cleo", "draw", Points(2, 2), Record(drawn=1))
+    assert one.hear(RoundEnd(2, "loss", "blocked", Points(3, 5), (), ())) is None
+    won = one.hear(MatchEnd("1.1-2", "win", Points(8, 6)))
+    assert won == MatchEnded("1.1-2", "ben", "win", Points(8, 6), Record(won=1, drawn=1))
+    assert tally.final() == PlayEnded(Record(1, 0, 1), Record(1, 1, 1), Points(10, 8))
+
+
 def test_a_wrong_token_is_told_in_one_line(tmp_path: Path) -> None:
     with (
         serving(tmp_path, remote_bots("anna", "ben")) as (_, address),
@@ -108,7 +156,7 @@ def test_a_wrong_token_is_told_in_one_line(tmp_path: Path) -> None:
     ):
         status, _, told = stranger.end()
     assert status == 1
-    assert told.splitlines()[-1].startswith("Error: the server refuses: this token is not known here")
+    assert told == ("Error: the server refuses: this token is not known here; the organiser has one for each bot\n")
 
 
 def test_a_program_that_is_no_bot_is_told_in_one_line(tmp_path: Path) -> None:
@@ -173,7 +221,7 @@ def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None
     with running("connect", address, "--retry", "0.5", "--", "random", cwd=tmp_path) as bot:
         status, _, told = bot.end()
     assert status == 1
-    assert f"cannot connect to {address}: Connection refused; connecting again" in told
+    assert told.count(f"cannot connect to {address}: Connection refused; connecting again") == 1
     assert told.splitlines()[-1].endswith("gave up after 0.5 seconds")
 
 
@@ -198,12 +246,16 @@ def test_bots_come_back_to_a_server_that_was_stopped_and_started_again(tmp_path:
         status, _, told = server.end()
         assert status == 130
         assert "Stopping: running matches may end" in told
+        assert "Keep cup.secret beside it: the deals that are still to come are made from it." in told
         assert "To go on:  arena serve cup.toml" in told
         again, _ = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
         assert again.end()[0] == 0
         status, _, told = anna.end()
         assert status == 0
         assert "the server stops; it may be back; connecting again" in told
+        assert told.count("cannot connect to") <= 1  # however often it was tried
+        assert told.count(f"Connected again to {address} as anna") == 1
+        assert "Played 40 matches (" in told
         _, told = ben.communicate(timeout=TIMEOUT)
         assert ben.returncode == 0
         assert "as promised by their hashes" in told
@@ -280,14 +332,15 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
     (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
         assert "tokens cross the network in the clear" in server.line_with("Warning")
-    told: list[str] = []
-    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None)
+    told: list[ClientEvent] = []
+    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
     visit._warn_of_clear_text("127.0.0.1")
     visit._warn_of_clear_text("::1")
     assert told == []
     visit._warn_of_clear_text("192.0.2.1")
     visit._warn_of_clear_text("192.0.2.1")
-    assert told == ["Warning: the token crosses the network in the clear; with --tls it does not"]
+    assert told == [TokenUnprotected()]
+    assert client_text(told[0]) == "Warning: the token crosses the network in the clear; with --tls it does not"
 
 
 def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
@@ -317,7 +370,17 @@ def test_events_for_programs(tmp_path: Path) -> None:
         assert listening["event"] == "listening"
         words = ("connect", listening["address"], "--token", token_of("anna"), "--", "random")
         with running(*words, cwd=tmp_path):
-            events = [json.loads(line)["event"] for line in server.process.stdout]
+            told = [json.loads(line) for line in server.process.stdout]
+    events = [each["event"] for each in told]
+    assert all("time" in each for each in told)
+    assert told[1] == {
+        "event": "came",
+        "time": told[1]["time"],
+        "text": "anna is here (127.0.0.1)",
+        "bot": "anna",
+        "connections": 1,
+        "address": "127.0.0.1",
+    }
     assert events[:2] == ["lobby", "came"]
     assert events.count("finished") == 2
     assert "begins" in events
@@ -334,7 +397,8 @@ def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
         running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as server,
         running("connect", server.line_with("Listening").split()[-1], "--token", token, "--", "random", cwd=tmp_path),
     ):
-        assert server.line_with("is here") == 'an "odd" \\ name is here\n'
+        arrived = server.line_with("is here")
+        assert re.fullmatch(r'\d\d:\d\d:\d\d an "odd" \\ name is here \(127\.0\.0\.1\)\n', arrived)
 
 
 def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
@@ -351,11 +415,11 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
     ) as server:
         assert server.stderr is not None
         told = [server.stderr.readline() for _ in range(2)]
-        assert told[1] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
+        assert told[1][9:] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
         os.write(ours, b"\n")
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)
     os.close(theirs)
-    assert rest.startswith("The tournament begins: anna, random\n")
+    assert rest[9:].startswith("The tournament begins: anna, random\n")
     assert "it is not connected" in rest  # she did not come
     assert (server.returncode, "random" in out) == (0, True)

@@ -4,17 +4,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from arena.cli.progress import Quiet
 from arena.journal.file import JournalChanged, rescue
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
 from arena.tournament.drive import drive
+from arena.tournament.events import RoundFinished, TournamentEvent
 from tests.helpers.paths import STEADY_BOT
 
 OPENING = b'{"type":"tournament","v":1}\n'
@@ -167,13 +166,13 @@ def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
 def test_a_journal_that_is_gone_when_the_last_round_was_written_is_noticed(tmp_path: Path) -> None:
     journal = tmp_path / "cup.jsonl"
 
-    class Deleting(Quiet):
-        def finished(self, line: RoundLine) -> None:
-            if line.round == 2:
+    class Deleting:
+        def heard(self, event: TournamentEvent, /) -> None:
+            if isinstance(event, RoundFinished) and event.line.round == 2:
                 journal.unlink()
 
     config = from_command_line(BOTS, (), OPTIONS | {"rounds": "2", "journal": str(journal)})
-    ran = drive(config, lambda _total, _done: nullcontext(Deleting()))
+    ran = drive(config, Deleting())
     assert ran.failure is not None
     assert "this file was deleted or moved away" in ran.failure
     assert ran.rescue is not None

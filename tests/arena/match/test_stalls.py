@@ -4,7 +4,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -149,7 +148,7 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
         f"late={bad_command('late')}", steady("good"),
         journal=journal, st="0.8", timemargin="0", max_voids="2", rounds="1", start="none",
     )  # fmt: skip
-    drive(config, lambda _total, _done: nullcontext(Quiet()))
+    drive(config, Quiet())
     lines = [entry.line for entry in read(journal, JournalLine)]
     voids = [line for line in lines if isinstance(line, VoidLine)]
     assert [(line.id, line.excused) for line in voids] == [("1.1-2.1", 0)] * 2

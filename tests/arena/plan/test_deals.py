@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import json
 import stat
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.plan.legacy_deals import recoloured
 from arena.stats.standings import fold
-from arena.tournament.drive import Ran, drive
+from arena.tournament.drive import TournamentRun, drive
 from arena.tournament.ledger import planned_matches
 from arena.tournament.runner import Tournament
 from engine.deal import Deal
@@ -46,8 +45,8 @@ def secretly(journal: Path, *bots: str, **options: str) -> Config:
     return attrs.evolve(config, seed=public)
 
 
-def run(config: Config) -> Ran:
-    return drive(config, lambda _total, _done: nullcontext(Quiet()))
+def run(config: Config) -> TournamentRun:
+    return drive(config, Quiet())
 
 
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:

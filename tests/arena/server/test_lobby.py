@@ -1,6 +1,5 @@
 """Connections that come, go and are lent to matches at awkward moments."""
 
-import contextlib
 import os
 import pty
 import signal
@@ -14,9 +13,11 @@ import pytest
 import trio
 import trustme
 
+from arena.cli.keys import begin_key
 from arena.cli.progress import Quiet
 from arena.plan.config import ConfigError
 from arena.server.server import serve
+from arena.server.wall_clock import local_time
 from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
 from tests.helpers.visitors import (
     Visitor,
@@ -229,7 +230,8 @@ async def test_a_key_begins_every_cycle_that_is_to_come(tmp_path: Path, monkeypa
     with open(slave) as terminal, open(master, "wb", buffering=0) as keyboard:
         monkeypatch.setattr(sys, "stdin", terminal)
         options = {"open": "true", "forever": "true", "begin": "key"}
-        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+        enter = begin_key(or_pipe=False)
+        async with serving(tmp_path, "", local_time, enter, **options) as served, trio.open_nursery() as bots:
             for name in ("anna", "ben"):
                 bots.start_soon(play, await come_openly(served.address, name))
             await served.heard.wait("came", "ben")
@@ -244,7 +246,7 @@ async def test_a_key_begins_every_cycle_that_is_to_come(tmp_path: Path, monkeypa
 def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
     config, server = configured(tmp_path, TWO, begin="key")
     with pytest.raises(ConfigError, match="--begin key needs a terminal"):
-        serve(config, server, lambda _total, _done: contextlib.nullcontext(Quiet()), Quiet())
+        serve(config, server, Quiet())
 
 
 async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tmp_path: Path) -> None:

@@ -104,9 +104,9 @@ async def test_the_lobby_says_who_is_there_and_who_is_missing(tmp_path: Path) ->
     async with serving(tmp_path, TWO) as served:
         assert "Missing: anna, ben" in await served.heard.wait("lobby")
         anna = await arrived(served.address, "anna")
-        assert await served.heard.wait("came") == "anna is here"
+        assert await served.heard.wait("came") == "anna is here (127.0.0.1)"
         await anna.stream.aclose()
-        assert await served.heard.wait("left") == "anna has left"
+        assert await served.heard.wait("left") == "anna has left (127.0.0.1)"
         assert not served.heard.texts("begins")
 
 
@@ -354,7 +354,7 @@ async def test_a_connection_that_only_looks_alive_is_replaced_by_its_successor(t
 async def test_a_bot_with_two_connections_plays_two_matches_at_once(tmp_path: Path) -> None:
     async with serving(tmp_path, remote_bots("anna", "ben", "cleo"), begin="2020-01-01T00:00") as served:
         both = [await arrived(served.address, "anna") for _ in range(2)]
-        assert await served.heard.wait("came", "2 connections") == "anna is here (2 connections)"
+        assert await served.heard.wait("came", "2 connections") == "anna is here (127.0.0.1, 2 connections)"
         async with trio.open_nursery() as bots:
             bots.start_soon(come_and_play, served.address, "ben")
             bots.start_soon(come_and_play, served.address, "cleo")

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from arena.journal.verify import verify_journals
 from arena.match.referee import Referee
 from arena.stats.standings import fold
 from arena.tournament.drive import drive
+from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger, planned_matches, resume
 from arena.tournament.runner import Tournament
 from protocol.fairness import deal_hash
@@ -170,12 +170,13 @@ def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> Non
     config = configured(*bots, journal=journal, st="8", concurrency="4", max_faults="1")
     told: list[tuple[float, RoundLine]] = []
 
-    class Listening(Quiet):
-        def finished(self, line: RoundLine) -> None:
-            told.append((time.monotonic(), line))
+    class Listening:
+        def heard(self, event: TournamentEvent, /) -> None:
+            if isinstance(event, RoundFinished):
+                told.append((time.monotonic(), event.line))
 
     started = time.monotonic()
-    drive(config, lambda _total, _done: nullcontext(Listening()))
+    drive(config, Listening())
     others = [when - started for when, line in told if "bad" not in line.bots]
     assert len(others) == 6
     assert max(others) < 8  # the bad bot was still being waited for
@@ -291,7 +292,7 @@ def test_a_file_that_is_no_journal_is_left_alone(journal: Path) -> None:
 def test_a_place_for_stderr_that_cannot_be_written_is_a_warning(journal: Path) -> None:
     journal.with_suffix(".stderr").write_text("in the way")
     config = configured(f"loud={bad_command('flood-stderr')}", steady("a"), journal=journal)
-    ran = drive(config, lambda _total, _done: nullcontext(Quiet()))
+    ran = drive(config, Quiet())
     assert (ran.finished, ran.failure) == (2, None)
     assert "stderr of loud is not kept" in ran.warnings[0]
 
@@ -300,10 +301,10 @@ def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
     lines = played(configured("x=false", "y=sh -c 'exit 3'", journal=journal, max_faults="0"))
     assert [(line.result.winner, line.result.points) for line in lines] == [(None, (0, 0))] * 2
     said: list[str] = []
-    PlainLines(said.append, 2).finished(lines[0])
+    PlainLines(said.append).heard(RoundFinished(lines[0]))
     assert said[0] == "Finished round 1 (x vs y): 0-0 {neither bot started}"
-    assert re.fullmatch(r"  x: the bot .* before it said hello; exit status 1.*", said[1])
-    assert re.fullmatch(r"  y: the bot .* before it said hello; exit status 3.*", said[2])
+    assert re.fullmatch(r"  round 1\.1-2\.1: x: the bot .* before it said hello; exit status 1.*", said[1])
+    assert re.fullmatch(r"  round 1\.1-2\.1: y: the bot .* before it said hello; exit status 3.*", said[2])
     assert verify_journals([journal]).problems == []
 
 
@@ -326,13 +327,14 @@ def test_a_round_is_told_of_only_when_it_is_on_the_disk(journal: Path, monkeypat
         lines = f"{journal.read_bytes().count(NEWLINE)} lines on the disk"
         happened.append("the name of the file is on the disk" if is_folder else lines)
 
-    class Listening(Quiet):
-        def finished(self, line: RoundLine) -> None:
-            happened.append(f"round {line.round} told")
+    class Listening:
+        def heard(self, event: TournamentEvent, /) -> None:
+            if isinstance(event, RoundFinished):
+                happened.append(f"round {event.line.round} told")
 
     monkeypatch.setattr("arena.journal.file.os.fsync", fsync)
     config = configured(steady("a"), steady("b"), journal=journal, concurrency="1")
-    drive(config, lambda _total, _done: nullcontext(Listening()))
+    drive(config, Listening())
     assert happened[0] == "the name of the file is on the disk"
     assert happened[1] == "1 lines on the disk"  # the configuration
     for number in (1, 2):
@@ -443,6 +445,7 @@ def test_one_signal_stops_at_once_and_says_how_to_go_on(journal: Path, number: s
     _, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert "Stopped.\n0 of 200 rounds are saved in" in err
+    assert "Keep " not in err  # the seed is public: there is no secret to keep
     assert f"To go on:  arena run '{steady('a')}" in err
     assert "Traceback" not in err
     _nobody_left("ignore-sigterm")
@@ -488,7 +491,7 @@ def test_a_round_that_is_void_again_and_again_stops_the_tournament(
         raise ZeroDivisionError("our own bug")
 
     monkeypatch.setattr(Referee, "request", request)
-    ran = drive(configured(steady("a"), steady("b"), journal=journal), lambda _total, _done: nullcontext(Quiet()))
+    ran = drive(configured(steady("a"), steady("b"), journal=journal), Quiet())
     assert (ran.finished, ran.stopped) == (0, False)
     assert ran.failure is not None
     assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: ")

@@ -7,12 +7,20 @@ from collections.abc import Callable
 
 import trio
 
+from arena.server.gathering import BeginKey
 
-def is_terminal() -> bool:
+
+def begin_key(*, or_pipe: bool) -> BeginKey | None:
+    """A task that waits for Enter; None if there is no terminal on which it can be pressed, nor, if one is good enough,
+    a pipe."""
+    return call_on_enter if _is_terminal() or (or_pipe and _is_pipe()) else None
+
+
+def _is_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def is_pipe() -> bool:
+def _is_pipe() -> bool:
     try:
         return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
     except OSError:  # nothing that could be read from
@@ -20,7 +28,7 @@ def is_pipe() -> bool:
 
 
 async def call_on_enter(call: Callable[[], None]) -> None:
-    """Every time, until there is no more input."""
+    """Calls each time Enter is pressed, until there is no more input."""
     while True:
         await trio.lowlevel.wait_readable(sys.stdin.fileno())
         try:

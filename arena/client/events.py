@@ -1,0 +1,101 @@
+"""What `arena connect` reports while its bot plays: one class for each event."""
+
+import attrs
+
+from protocol.messages import Points, Result
+
+
+@attrs.frozen
+class Record:
+    won: int = 0
+    lost: int = 0
+    drawn: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.won + self.lost + self.drawn
+
+    def with_result(self, result: Result) -> "Record":
+        match result:
+            case "win":
+                return attrs.evolve(self, won=self.won + 1)
+            case "loss":
+                return attrs.evolve(self, lost=self.lost + 1)
+            case "draw":
+                return attrs.evolve(self, drawn=self.drawn + 1)
+
+
+@attrs.frozen
+class Welcomed:
+    """The server accepted the bot."""
+
+    address: str
+    name: str
+    again: bool  # a connection was lost before
+
+
+@attrs.frozen
+class MatchBegan:
+    match: str
+    opponent: str
+    rounds: int
+
+
+@attrs.frozen
+class MatchEnded:
+    match: str
+    opponent: str
+    result: Result
+    points: Points
+    matches: Record  # so far, with this one
+
+
+@attrs.frozen
+class Reconnecting:
+    problem: str
+
+
+@attrs.frozen
+class ServerComplained:
+    """The server sent an error to the bot."""
+
+    code: str
+    message: str
+
+
+@attrs.frozen
+class DealNotAsPromised:
+    problem: str
+
+
+@attrs.frozen
+class TokenUnprotected:
+    """The token is sent to another machine without TLS."""
+
+
+@attrs.frozen
+class ServerSaidBye:
+    reason: str
+    deals: str  # whether they were as promised
+
+
+@attrs.frozen
+class PlayEnded:
+    """All connections have ended, for whatever reason."""
+
+    matches: Record
+    rounds: Record
+    points: Points
+
+
+ClientEvent = (
+    Welcomed
+    | MatchBegan
+    | MatchEnded
+    | Reconnecting
+    | ServerComplained
+    | DealNotAsPromised
+    | TokenUnprotected
+    | ServerSaidBye
+    | PlayEnded
+)

@@ -1,0 +1,49 @@
+"""The score of a bot at a server, counted from what the server tells it. Pure."""
+
+import attrs
+
+from arena.client.events import MatchBegan, MatchEnded, PlayEnded, Record
+from protocol.messages import MatchEnd, MatchStart, Points, RoundEnd, ServerMessage
+
+
+@attrs.define
+class Tally:
+    """Of all connections together. Rounds that end while the bot is away are not counted."""
+
+    matches: Record = attrs.field(factory=Record)
+    rounds: Record = attrs.field(factory=Record)
+    points: Points = attrs.field(factory=lambda: Points(0, 0))
+
+    def add_round(self, end: RoundEnd) -> None:
+        self.rounds = self.rounds.with_result(end.result)
+        self.points = Points(self.points.yours + end.points.yours, self.points.theirs + end.points.theirs)
+
+    def add_match(self, end: MatchEnd) -> None:
+        self.matches = self.matches.with_result(end.result)
+
+    def final(self) -> PlayEnded:
+        return PlayEnded(self.matches, self.rounds, self.points)
+
+
+class MatchFollower:
+    """Follows the matches of one bot process and its successors on one connection after the other."""
+
+    def __init__(self, tally: Tally):
+        self._tally = tally
+        self._playing: MatchStart | None = None
+
+    def hear(self, message: ServerMessage) -> MatchBegan | MatchEnded | None:
+        match message:
+            case MatchStart():
+                repeated = self._playing is not None and self._playing.match == message.match  # after a lost connection
+                self._playing = message
+                return None if repeated else MatchBegan(message.match, message.opponent, message.rounds)
+            case RoundEnd():
+                self._tally.add_round(message)
+            case MatchEnd() if self._playing is not None:
+                self._tally.add_match(message)
+                opponent, self._playing = self._playing.opponent, None
+                return MatchEnded(message.match, opponent, message.result, message.points, self._tally.matches)
+            case _:
+                pass
+        return None

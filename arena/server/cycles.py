@@ -1,0 +1,115 @@
+"""The tournaments of one journal: the one that the journal was left with, and with `forever` one cycle after the other.
+
+This module knows what is played next, who takes part and how many rounds are finished; it does not wait for anybody.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import msgspec
+
+from arena.journal.lines import Journal, JournalError, TournamentLine
+from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.config import Config
+from arena.plan.server_config import ServerConfig
+from arena.plan.time_control import Limits
+from arena.support.text import printable
+from arena.tournament.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
+
+
+class Cycles:
+    """Reads the journal when it is made. Raises JournalError if that is the journal of another tournament."""
+
+    def __init__(self, config: Config, server: ServerConfig, journal: Journal):
+        self._config = config
+        self._server = server
+        self._journal = journal
+        self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
+        past = read_past(journal, config.max_faults)
+        self._begun = past.tournaments
+        self.remarks = past.ledger.remarks  # about the journal
+        self.left = self._left_over(past)  # the tournament that can be resumed
+
+    @property
+    def finished(self) -> int:
+        return sum(finished for finished, _ in self._rounds.values())
+
+    @property
+    def total(self) -> int:
+        return sum(total for _, total in self._rounds.values())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every round was played; never with `forever`."""
+        return not self._server.forever and bool(self._rounds) and self.finished == self.total
+
+    def players(self, is_here: Callable[[str], bool], entered: Iterable[str]) -> tuple[AnySpec, ...]:
+        """The bots of the next tournament: with `forever` those that are there; else all that the file names, too.
+        `entered` are the names of bots that the file does not name."""
+        named = [
+            bot
+            for bot in self._config.bots
+            if not (self._server.forever and isinstance(bot, RemoteSpec)) or is_here(bot.name)
+        ]
+        others = [RemoteSpec(name, None, self._server.bot_limits) for name in entered if is_here(name)]
+        return (*named, *others)
+
+    def resume(self) -> tuple[Config, Ledger]:
+        """Takes the tournament that is left."""
+        assert self.left is not None
+        left, self.left = self.left, None
+        return left
+
+    def begin(self, players: Sequence[AnySpec]) -> tuple[Config, Ledger]:
+        """Writes the opening line of another tournament among these bots. Raises JournalError."""
+        self._begun += 1
+        config = attrs.evolve(self._config, bots=tuple(players))
+        if self._server.forever:
+            config = attrs.evolve(config, first_cycle=self._begun, cycles=1)
+        return begin(self._journal, config), ledger_of(config)
+
+    def count(self, config: Config, finished: int) -> None:
+        """So many rounds of this tournament are in the journal now."""
+        self._rounds[config.first_cycle] = finished, planned_rounds(config)
+
+    def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
+        if past.opening is None:
+            return None
+        config = go_on(self._journal, self._resumed(past.opening), past)
+        total, finished = planned_rounds(config), len(past.ledger.finished)
+        self.count(config, finished)
+        if finished < total:
+            return config, past.ledger
+        if not past.revealed:
+            end(self._journal, config)
+        return None
+
+    def _resumed(self, opening: TournamentLine) -> Config:
+        """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
+        bots = list(self._config.bots)
+        if self._server.open_door or self._server.forever:
+            bots = self._recorded_bots(opening)
+        cycles = 1 if self._server.forever else self._config.cycles
+        number = int(opening.config.get("first_cycle", 1))
+        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=number, cycles=cycles)
+        check_same(self._journal, opening, config)
+        return config
+
+    def _recorded_bots(self, opening: TournamentLine) -> list[AnySpec]:
+        named = {bot.name: bot for bot in self._config.bots}
+        found: list[AnySpec] = []
+        for recorded in opening.config.get("bots", ()):
+            name = recorded.get("name")
+            if name in named:
+                found.append(named[name])
+            elif recorded.get("remote"):
+                found.append(RemoteSpec(name, None, self._recorded_limits(recorded)))
+        return found
+
+    def _recorded_limits(self, bot: Mapping[str, Any]) -> Limits:
+        try:
+            return msgspec.convert(bot.get("clock"), Limits)
+        except msgspec.ValidationError as error:
+            where = f"the clock of {printable(bot['name'])} in its last opening line is damaged"
+            raise JournalError(f"{self._journal.path}: {where}: {printable(str(error))}") from None

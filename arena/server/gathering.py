@@ -1,0 +1,89 @@
+"""When a tournament begins: once all bots are there, at a moment, or when the organiser says so."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
+import trio
+
+from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.server.events import LobbyWaits, ServerListener
+from arena.server.lobby import Lobby
+from arena.server.wall_clock import Clock, wait_until
+
+# A task that calls its argument each time the organiser wants the tournament to begin now.
+BeginKey = Callable[[Callable[[], None]], Awaitable[None]]
+
+
+def may_begin(
+    begin: str | datetime, forever: bool, *, players: int, connected: int, missing: int, is_time: bool
+) -> bool:
+    """`players` would take part now, `connected` of them from outside; `missing` are expected and not there. With
+    `forever` nobody is missing, but a cycle needs at least one bot that connects."""
+    if players < 2 or (forever and not connected):
+        return False
+    return is_time or (begin == "all" and (forever or not missing))
+
+
+class Gathering:
+    def __init__(
+        self,
+        begin: str | datetime,
+        forever: bool,
+        lobby: Lobby,
+        listener: ServerListener,
+        begin_key: BeginKey | None,
+        wall_clock: Clock,
+    ):
+        self._begin = begin
+        self._forever = forever
+        self._lobby = lobby
+        self._listener = listener
+        self._begin_key = begin_key
+        self._wall_clock = wall_clock
+        self._is_time = False  # the organiser said so, or the moment is there
+        self._change = trio.Event()
+
+    async def wait(self, expected: Sequence[AnySpec], players: Callable[[], Sequence[AnySpec]]) -> None:
+        """Returns when it is time to begin. `players` says who would take part now."""
+        self._is_time = False
+        if not self._is_ready(expected, players()):
+            async with trio.open_nursery() as nursery:
+                if self._begin_key is not None:
+                    nursery.start_soon(self._begin_key, self._time_has_come)
+                if isinstance(self._begin, datetime):
+                    nursery.start_soon(self._wait_for_moment, self._begin)
+                self._report(expected)
+                while not self._is_ready(expected, players()):
+                    self._change = trio.Event()
+                    await self._change.wait()
+                nursery.cancel_scope.cancel()
+        self._begin = "all"  # how the first tournament began says nothing about the next ones
+
+    def bots_changed(self) -> None:
+        """A bot came or left."""
+        self._change.set()
+
+    def _is_ready(self, expected: Sequence[AnySpec], players: Sequence[AnySpec]) -> bool:
+        return may_begin(
+            self._begin,
+            self._forever,
+            players=len(players),
+            connected=len(self._lobby.names()),
+            missing=len(self._missing(expected)),
+            is_time=self._is_time,
+        )
+
+    def _missing(self, expected: Sequence[AnySpec]) -> list[str]:
+        return [bot.name for bot in expected if isinstance(bot, RemoteSpec) and not self._lobby.is_here(bot.name)]
+
+    def _report(self, expected: Sequence[AnySpec]) -> None:
+        here, missing = self._lobby.names(), self._missing(expected)
+        self._listener.heard(LobbyWaits(here, missing, self._begin, self._forever, self._begin_key is not None))
+
+    async def _wait_for_moment(self, moment: datetime) -> None:
+        await wait_until(moment, self._wall_clock)
+        self._time_has_come()
+
+    def _time_has_come(self) -> None:
+        self._is_time = True
+        self._change.set()

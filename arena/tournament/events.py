@@ -1,0 +1,105 @@
+"""What a tournament reports while it runs: one class for each event. The words for people are chosen in cli."""
+
+from typing import Any, ClassVar, Protocol
+
+import attrs
+import msgspec
+
+from arena.journal.lines import RoundLine, VoidLine
+from arena.plan.schedule import PlannedRound
+
+
+@attrs.frozen
+class Event:
+    """`kind` names the event for programs, which read it as JSON."""
+
+    kind: ClassVar[str]
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of the JSON object, besides its kind and time."""
+        return attrs.asdict(self, recurse=False)
+
+
+@attrs.frozen
+class TournamentOpened(Event):
+    """The journal is read and the tournament starts or resumes."""
+
+    kind = "tournament"
+    rounds: int  # of the whole tournament
+    finished: int  # of them, those that the journal already holds
+
+
+@attrs.frozen
+class RoundStarted(Event):
+    kind = "started"
+    planned: PlannedRound
+    bots: tuple[str, str]
+
+    def facts(self) -> dict[str, Any]:
+        return {"id": self.planned.id, "round": self.planned.number, "bots": self.bots}
+
+
+@attrs.frozen
+class RoundFinished(Event):
+    """The round is saved in the journal."""
+
+    kind = "finished"
+    line: RoundLine
+
+    def facts(self) -> dict[str, Any]:
+        line = self.line
+        return {
+            "id": line.id,
+            "match": line.match,
+            "round": line.round,
+            "bots": line.bots,
+            "winner": line.result.winner,
+            "ending": line.result.ending,
+            "points": line.result.points,
+            "fault": msgspec.to_builtins(line.fault) if line.fault else None,
+        }
+
+
+@attrs.frozen
+class RoundVoid(Event):
+    """The round does not count and will be played again."""
+
+    kind = "void"
+    line: VoidLine
+
+    def facts(self) -> dict[str, Any]:
+        line = self.line
+        return {
+            "id": line.id,
+            "match": line.match,
+            "round": line.round,
+            "bots": line.bots,
+            "reason": line.reason,
+        }
+
+
+@attrs.frozen
+class BotWithdrawn(Event):
+    """The bot made so many faults in a row that it forfeits its remaining rounds."""
+
+    kind = "withdrawn"
+    bot: str
+    faults: int
+
+
+@attrs.frozen
+class TournamentEnded(Event):
+    """The tournament is over, or was stopped."""
+
+    kind = "ended"
+    finished: int
+    rounds: int
+
+
+TournamentEvent = TournamentOpened | RoundStarted | RoundFinished | RoundVoid | BotWithdrawn | TournamentEnded
+
+
+class Listener(Protocol):
+    """Hears of a round only when the journal holds it."""
+
+    def heard(self, event: TournamentEvent, /) -> None: ...

@@ -1,0 +1,68 @@
+"""The one task that writes a tournament's journal.
+
+Finished rounds and other events go through one channel, so that the listener hears of them in order, and of a round
+only after it is on the disk.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+
+import trio
+
+from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.lines import Journal, JournalError, encoded
+from arena.tournament.events import Listener, RoundFinished, RoundVoid, TournamentEvent
+
+
+class JournalWriter:
+    def __init__(self, journal: Journal | None, listener: Listener):
+        self._journal = journal
+        self._listener = listener
+        self.saved = 0  # rounds
+        self.failure: str | None = None  # why the journal could not be written, and what became of the rounds
+        self.rescue: Rescue | None = None  # if another program changed the journal
+
+    async def run(self, receiver: trio.MemoryReceiveChannel[TournamentEvent], stop: Callable[[], None]) -> None:
+        """Writes until the channel is closed. Events that wait are written together, for one wait for the disk. If the
+        journal cannot be written, calls `stop` and keeps what still comes as well as it can."""
+        events: list[TournamentEvent] = []
+        try:
+            async for first in receiver:
+                events = [first, *_waiting(receiver)]
+                await self._save(events)
+                for event in events:
+                    self.saved += isinstance(event, RoundFinished)
+                    self._listener.heard(event)
+                events = []
+            if self._journal:
+                self._journal.check()  # a last time: the rounds that were reported must be there when we leave
+        except JournalError as error:
+            stop()
+            events += [event async for event in receiver]  # what was finished in the meantime
+            self.failure = await self._keep_unsaved(error, events)
+
+    async def _save(self, events: list[TournamentEvent]) -> None:
+        if self._journal and (data := _encoded(events)):
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(self._journal.append, data)
+
+    async def _keep_unsaved(self, error: JournalError, events: list[TournamentEvent]) -> str:
+        """What happened, and what became of rounds that could not be written."""
+        unsaved = sum(isinstance(event, RoundFinished) for event in events)
+        if not isinstance(error, JournalChanged):  # the disk is full, say: there is no room beside the journal either
+            return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
+        assert self._journal is not None
+        with trio.CancelScope(shield=True):
+            rescued = await trio.to_thread.run_sync(rescue, self._journal, _encoded(events), unsaved)
+        self.rescue = rescued
+        return f"{error}; {rescued.told}"
+
+
+def _waiting(receiver: trio.MemoryReceiveChannel[TournamentEvent]) -> Iterator[TournamentEvent]:
+    with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+        while True:
+            yield receiver.receive_nowait()
+
+
+def _encoded(events: Iterable[TournamentEvent]) -> bytes:
+    return b"".join(encoded(event.line) for event in events if isinstance(event, RoundFinished | RoundVoid))

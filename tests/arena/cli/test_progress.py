@@ -1,0 +1,105 @@
+"""What people and programs see while a tournament runs."""
+
+import re
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from arena.cli.progress import PlainLines, stamped
+from arena.cli.wording import server_text
+from arena.server.events import (
+    BotCame,
+    BotLeft,
+    CycleBegins,
+    FloodDropped,
+    Incident,
+    PeerBrokeProtocol,
+    PeerRefused,
+    ServerEvent,
+)
+from arena.tournament.events import TournamentEvent, TournamentOpened
+from tests.helpers.pty_session import arena_in_terminal
+from tests.helpers.tournaments import steady
+
+TIME = r"\d\d:\d\d:\d\d"
+
+
+def test_the_figures_of_the_live_display_have_labels_and_fit_on_80_columns(tmp_path: Path) -> None:
+    bots = [steady("counting-cards"), steady("[red]x"), "failing=false"]
+    with arena_in_terminal(["run", *bots, "--rounds", "2", "--journal", "cup.jsonl"], tmp_path) as session:
+        assert session.wait_for_status() == 0
+        assert re.search(r"^6/6 rounds ━+ [\d.]+ rounds/s 0:00:00 left$", session.text, re.MULTILINE)
+        leaders = r"^points per round: .*(counting-cards|\[red\]x) \d\.\d\d, .* \d\.\d\d, failing 0\.00$"
+        assert re.search(leaders, session.text, re.MULTILINE)
+        screen = session.raw.decode()
+    assert re.search(r"Round 1\.1-3\.1 \(counting-cards vs failing\): failing did not start: ", screen)
+
+
+def test_every_line_of_a_server_begins_with_a_time_on_a_terminal_too(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text('rounds = 2\n[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n')
+    words = ["serve", "cup.toml", "--listen", "127.0.0.1:0"]
+    with arena_in_terminal(words, tmp_path) as session:
+        assert session.wait_for_status() == 0
+        assert re.match(rf"{TIME} Listening at 127\.0\.0\.1:\d+$", session.lines[0])
+        assert re.match(rf"{TIME} The tournament begins: random, greedy$", session.lines[1])
+        assert session.lines[2].startswith("2/2 rounds ")
+
+
+def test_each_of_several_lines_has_the_time() -> None:
+    said: list[str] = []
+    stamped(said.append)("one\n  two")
+    assert re.fullmatch(rf"{TIME} one", said[0])
+    assert re.fullmatch(rf"{TIME}   two", said[1])
+
+
+def test_a_tournament_that_is_resumed_says_so_and_counts_on() -> None:
+    said: list[str] = []
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0))
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=4))
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=10))
+    assert said == [
+        "4 of 10 rounds are in the journal already: going on.",
+        "10 of 10 rounds are in the journal already: nothing is left to play.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (BotCame("anna", 1, "192.0.2.7"), "anna is here (192.0.2.7)"),
+        (BotCame("anna", 3, "192.0.2.7"), "anna is here (192.0.2.7, 3 connections)"),
+        (BotLeft("anna", 2, "192.0.2.7"), "A connection of anna has ended (192.0.2.7, 2 left)"),
+        (BotLeft("anna", 0, "192.0.2.7"), "anna has left (192.0.2.7)"),
+        (PeerRefused("192.0.2.7", "full", "no room", 3), "192.0.2.7 was refused: no room (and 3 more)"),
+        (PeerBrokeProtocol("192.0.2.7", "not-json"), "192.0.2.7 said something wrong (not-json)"),
+        (
+            FloodDropped(["192.0.2.7", "192.0.2.9"]),
+            "a flood of connections comes from 192.0.2.7, 192.0.2.9",
+        ),
+        (CycleBegins(["a", "b"], 3, forever=True), "Cycle 3 begins: a, b"),
+        (CycleBegins([*"abcdefghij"], 1, forever=False), "The tournament begins: a, b, c, d, e, f, g, h and 2 more"),
+    ],
+)
+def test_what_happens_at_a_server_in_words(event: ServerEvent, words: str) -> None:
+    assert server_text(event) == words
+
+
+def test_every_event_has_a_name_for_programs() -> None:
+    kinds = {each.kind for each in get_args(TournamentEvent) + get_args(ServerEvent)}
+    assert kinds == {
+        *("tournament", "started", "finished", "void", "withdrawn", "ended"),
+        *("listening", "warning", "lobby", "came", "left", "begins", "stopping", "refused"),
+    }
+    assert {each.kind for each in get_args(Incident)} == {"refused"}
+
+
+def test_rounds_that_count_for_nobody_are_said_to_after_the_table(tmp_path: Path) -> None:
+    said = "Rounds in which neither bot started, and which count for neither: 2."
+    for command in ("run", "play"):
+        words = [command, "x=false", f"y={sys.executable} -c 1", "--rounds", "2", "--journal", f"{command}.jsonl"]
+        with arena_in_terminal(words, tmp_path) as session:
+            assert session.wait_for_status() == 0
+            assert said in session.text
+            assert "never met" not in session.text

@@ -1,0 +1,97 @@
+"""When a tournament begins, and who takes part in the next one."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena.cli.wording import server_text
+from arena.journal.lines import Journal
+from arena.server.cycles import Cycles
+from arena.server.events import LobbyWaits
+from arena.server.gathering import may_begin
+from arena.server.wall_clock import local_time
+from tests.helpers.visitors import arrived, configured, play, remote_bots, serving
+
+MOMENT = datetime(2026, 1, 31, 20, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("begin", "forever", "players", "connected", "missing", "is_time", "expected"),
+    [
+        ("all", False, 2, 2, 0, False, True),
+        ("all", False, 2, 1, 1, False, False),
+        ("all", False, 2, 1, 1, True, True),  # Enter was pressed: the others may come later
+        ("all", False, 1, 1, 0, True, False),  # one bot cannot play alone
+        ("key", False, 2, 2, 0, False, False),
+        ("key", False, 2, 2, 0, True, True),
+        (MOMENT, False, 2, 2, 0, False, False),
+        (MOMENT, False, 2, 0, 2, True, True),
+        ("all", True, 2, 2, 5, False, True),  # a cycle is played by the bots that are there
+        ("all", True, 2, 0, 0, False, False),  # local bots alone do not play for ever
+        ("all", True, 2, 0, 0, True, False),
+    ],
+)
+def test_when_a_tournament_may_begin(
+    begin: str | datetime, forever: bool, players: int, connected: int, missing: int, is_time: bool, expected: bool
+) -> None:
+    found = may_begin(begin, forever, players=players, connected=connected, missing=missing, is_time=is_time)
+    assert found is expected
+
+
+@pytest.mark.parametrize(
+    ("begin", "forever", "has_key", "words"),
+    [
+        ("all", False, False, "when all are there"),
+        ("all", True, False, "when two are there"),
+        ("key", False, True, "when Enter is pressed"),
+        (MOMENT, False, True, "at 2026-01-31 20:30:00 or when Enter is pressed"),
+    ],
+)
+def test_the_lobby_says_when_it_begins(begin: str | datetime, forever: bool, has_key: bool, words: str) -> None:
+    event = LobbyWaits(["anna"], ["ben"], begin, forever, has_key)
+    assert server_text(event) == f"In the lobby: anna. Missing: ben. It begins {words}."
+    assert event.facts() == {"here": ["anna"], "missing": ["ben"]}
+
+
+async def test_whoever_starts_the_server_decides_how_it_is_told_to_begin(tmp_path: Path) -> None:
+    """The server knows nothing of keys: it gets a task that calls back."""
+    pressed = trio.Event()
+
+    async def button(begin: Callable[[], None]) -> None:
+        await pressed.wait()
+        begin()
+
+    async with serving(tmp_path, remote_bots("anna", "ben"), local_time, button, begin="key") as served:
+        bots = [await arrived(served.address, name) for name in ("anna", "ben")]
+        await served.heard.wait("came", "ben")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert not served.heard.texts("begins")
+        pressed.set()
+        async with trio.open_nursery() as nursery:
+            for bot in bots:
+                nursery.start_soon(play, bot)
+            await served.over.wait()
+    assert len(served.verified()) == 2
+
+
+@pytest.mark.parametrize(
+    ("forever", "expected"),
+    [("false", ["random", "anna", "ben", "zoe"]), ("true", ["random", "ben", "zoe"])],
+)
+def test_who_takes_part_in_the_next_tournament(tmp_path: Path, forever: str, expected: list[str]) -> None:
+    text = '[[bot]]\ncmd = "random"\n' + remote_bots("anna", "ben")
+    config, server = configured(tmp_path, text, open="true", begin="key", forever=forever)
+    assert config.journal is not None
+    with Journal(config.journal) as journal:
+        cycles = Cycles(config, server, journal)
+        here = {"ben", "zoe"}
+        players = cycles.players(here.__contains__, ["zoe", "yan"])  # yan has left again
+        assert [bot.name for bot in players] == expected
+        assert not cycles.is_over
+        begun, _ = cycles.begin(players)
+        cycles.count(begun, 3)
+        assert cycles.finished == 3
+        assert cycles.total == len(players) * (len(players) - 1)  # pairs, of two rounds each

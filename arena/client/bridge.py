@@ -23,7 +23,7 @@ from arena.bots.streams import tune
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, first_of, unwrapped
-from protocol.bot import FIRST_WAIT, LONGEST_WAIT
+from protocol.backoff import Backoff
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
 from protocol.framing import LineBuffer
@@ -79,19 +79,19 @@ async def _until_stopped(server: Server, spec: BotSpec, connections: int, tell: 
 async def stay_connected(server: Server, spec: BotSpec, tell: Callable[[str], None]) -> None:
     """Returns once the server has no more use for the bot. Raises ConnectError."""
     visit = Visit(server, spec, tell, server.context())
-    wait, until = FIRST_WAIT, trio.current_time() + server.retry
+    backoff = Backoff(server.retry, trio.current_time())
     while True:
         problem = await visit.play()
         if problem is None:
             tell(visit.deals.summary())
             return
         if visit.welcomed:
-            wait, until = FIRST_WAIT, trio.current_time() + server.retry
-        if trio.current_time() + wait > until:
+            backoff.welcomed(trio.current_time())
+        wait = backoff.next_wait(trio.current_time(), random.random())
+        if wait is None:
             raise ConnectError(f"{problem}; gave up after {server.retry:g} seconds")
         tell(f"{problem}; connecting again")
-        await trio.sleep(wait * random.uniform(0.5, 1))
-        wait = min(2 * wait, LONGEST_WAIT)
+        await trio.sleep(wait)
 
 
 async def connected(

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from protocol.bot import Bot, hello_of
 from protocol.fairness import deal_hash
 from protocol.messages import (
     Bye,
@@ -31,7 +32,7 @@ from tests.helpers.wire import DEAL, EXAMPLES, request
 
 TIMEOUT = 30  # seconds; nothing here takes one
 FIRST = "def choose(request):\n    return request.legal[0]\n"
-RUN = "from protocol.bot import run\n"
+RUN = "from protocol.bot_runner import run\n"
 
 TO_A_ROUND = [EXAMPLES[kind] for kind in (ServerHello, Welcome, MatchStart)]
 ROUND_START = msgspec.structs.replace(EXAMPLES[RoundStart], deal_hash=deal_hash(DEAL.deck, DEAL.tactics, DEAL.salt))
@@ -133,6 +134,18 @@ print(json.dumps(heard), file=sys.stderr)
         ["round_end", "win", "three-in-a-row", 5],
         ["match_end", "draw", 5],
     ]
+
+
+def test_a_bot_without_io_takes_lines_and_gives_lines() -> None:
+    told: list[str] = []
+    bot = Bot(lambda request: request.legal[1], hello_of("pure", None, None, None, legal=True), told.append)
+    said = [bot.answer(line) for line in (ASKED + lines_of(EXAMPLES[Error], *FROM_A_ROUND)).splitlines()]
+    assert [json.loads(line) for line in said if line] == [
+        {"type": "hello", "protocol": 1, "name": "pure"},
+        {"type": "action", "id": 17, "move": "play r5 2"},
+    ]
+    assert told == ["the server says: r5 is not in your hand (illegal-move)"]
+    assert bot.left == EXAMPLES[Bye]
 
 
 # stdout and stdin belong to the wire

@@ -173,7 +173,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     host, port = listener.socket.getsockname()
     code = (
-        "from protocol.bot import run\n"
+        "from protocol.bot_runner import run\n"
         f"run(lambda request: request.legal[-1], name='tcp', connect='{host}:{port}', token='secret')\n"
     )
     findings: list[Finding] = []

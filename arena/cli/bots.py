@@ -36,6 +36,23 @@ def schema() -> None:
 
 
 @click.command()
+def spec() -> None:
+    """Read SPEC.md: the rules, the protocol and the journal, for authors of bots.
+
+    On a terminal a pager shows it; otherwise it is printed as it is.
+
+    \b
+    Examples:
+      arena spec
+      arena spec > SPEC.md
+    """
+    from importlib import resources
+
+    text = (resources.files("arena.devtools") / "SPEC.md").read_text(encoding="utf-8")
+    click.echo_via_pager(text.removesuffix("\n"))  # which adds one
+
+
+@click.command()
 @click.argument("bot", required=False)
 @click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
 @click.option(

@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "bots": ("arena.cli.bots", "bots", "The bots that come along."),
     "check": ("arena.cli.bots", "check", "Is a bot fit to play?"),
     "new-bot": ("arena.cli.bots", "new_bot", "A starter for a bot of your own."),
+    "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
     "schema": ("arena.cli.bots", "schema", "The JSON Schema of the protocol."),
 }
 
@@ -49,7 +50,7 @@ class _Lazy(click.Group):
 def main() -> None:
     """The place where Schotten Totten bots meet.
 
-    SPEC.md says all that the author of a bot needs to know.
+    SPEC.md says all that the author of a bot needs to know; `arena spec` shows it.
 
     \b
     Examples:

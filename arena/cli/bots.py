@@ -30,7 +30,7 @@ def schema() -> None:
     """
     import json
 
-    from protocol.messages import schema as message_schema
+    from protocol.schema import schema as message_schema
 
     click.echo(json.dumps(message_schema(), indent=2))
 
@@ -163,9 +163,10 @@ def _examine(
 @click.argument("language")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def new_bot(language: str, folder: Path) -> None:
-    """A starter, ready to run: the smallest bot in LANGUAGE, copied into DIR.
+    """Write a bot to start from, ready to run, into DIR, which must be new or empty.
 
-    LANGUAGE is python, javascript, c, c++, java, rust, go or bash.
+    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR, and the SDK
+    comes with it as the folder schotten_sdk: the bot needs Python 3.11 and nothing else.
 
     \b
     Examples:

@@ -1,4 +1,8 @@
-"""The SDK, as its users meet it: a script that is started and spoken to over its streams or over TCP."""
+"""The SDK, as its users meet it: a script that is started and spoken to over its streams or over TCP.
+
+Every test is run twice: with the SDK of the project, and with the copy that `arena new-bot` makes, where no other
+package is installed.
+"""
 
 import errno
 import json
@@ -13,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena.devtools.sdk_copy import PACKAGE
 from protocol.bot import Bot, hello_of
 from protocol.fairness import deal_hash
 from protocol.messages import (
@@ -28,6 +33,7 @@ from protocol.messages import (
     encode,
 )
 from tests.helpers.paths import ROOT
+from tests.helpers.sdk import write_sdk
 from tests.helpers.wire import DEAL, EXAMPLES, request
 
 TIMEOUT = 30  # seconds; nothing here takes one
@@ -48,9 +54,18 @@ ASKED = lines_of(*TO_A_ROUND, ROUND_START, request(17))
 WHOLE = ASKED + lines_of(*FROM_A_ROUND)
 
 
+@pytest.fixture(params=["of the project", "of the author"], autouse=True)
+def _sdk(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    if request.param == "of the author":
+        write_sdk(tmp_path)
+
+
 def command(directory: Path, script: str) -> tuple[list[str], dict[str, Any]]:
     """The script in a file, and how to start it."""
     path = directory / "my_bot.py"
+    if (directory / PACKAGE).exists():
+        path.write_text(script.replace(RUN, f"from {PACKAGE} import run\n"), encoding="utf-8")
+        return [sys.executable, "-E", "-S", str(path)], {"cwd": directory}
     path.write_text(script, encoding="utf-8")
     return [sys.executable, str(path)], {"cwd": directory, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from arena.cli import completion
 from arena.cli.tournament import configured, given, options_of
 from arena.plan.options import STARTED
 
@@ -53,7 +54,7 @@ def spec() -> None:
 
 
 @click.command()
-@click.argument("bot", required=False)
+@click.argument("bot", required=False, shell_complete=completion.bot)
 @click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
 @click.option(
     "--start-ms", type=_positive, default=10_000, show_default=True, help="The time a bot has to start and say hello."
@@ -160,7 +161,7 @@ def _examine(
 
 
 @click.command("new-bot")
-@click.argument("language")
+@click.argument("language", shell_complete=completion.language)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def new_bot(language: str, folder: Path) -> None:
     """Write a bot to start from, ready to run, into DIR, which must be new or empty.

@@ -13,7 +13,7 @@ made again.
 While the bot runs, stdout belongs to the wire: what you print goes to stderr, and so does what a library or a child
 process prints.
 
-This is the one module of `protocol` that does I/O; none of the others imports it.
+This is the one module of the package that does I/O; none of the others imports it.
 """
 
 import contextlib
@@ -139,7 +139,7 @@ def _answer(bot: Bot, line: bytes) -> bytes | None:
 
 
 def _tell(text: str) -> None:
-    """What a server says cannot move the cursor of a terminal or change its colours."""
+    """Prints to stderr without control characters: a server must not be able to change the author's terminal."""
     harmless = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     print(harmless, file=sys.stderr, flush=True)
 

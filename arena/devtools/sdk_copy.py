@@ -26,6 +26,11 @@ _INIT: Final = f'''\
 `arena new-bot` wrote this folder; a newer arena writes a newer one. `help({PACKAGE}.run)` explains the options.
 """
 
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit("schotten_sdk needs Python 3.11 or newer; this is " + sys.version.split()[0])
+
 from {PACKAGE}.bot_runner import run
 from {PACKAGE}.messages import GameState, MatchEnd, MatchStart, Request, RoundEnd, RoundStart, StoneState
 

@@ -103,6 +103,13 @@ def test_the_copy_names_neither_our_packages_nor_msgspec() -> None:
             assert f"from {name}" not in text, file
 
 
+def test_an_old_python_is_told_which_one_is_needed(tmp_path: Path) -> None:
+    write_sdk(tmp_path)
+    code = f"import sys; sys.version_info, sys.version = (3, 10, 13), '3.10.13 (main)'; import {PACKAGE}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "schotten_sdk needs Python 3.11 or newer; this is 3.10.13\n")
+
+
 def test_the_copy_is_typed(tmp_path: Path) -> None:
     """An author who checks types gets them from the copy."""
     write_sdk(tmp_path)

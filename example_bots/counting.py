@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from engine.cards import CARD_BY_TEXT, CLAN_CARDS, JOKER, Card, colour_of, is_clan, value_of
 from engine.formations import WILD_VALUES, Formation, highest_total, one_colour, side_strength, strength
 from example_bots.reading import Stone, after, cards, clan_mask, face_down, stones_of
-from protocol.bot import Request, run
+from protocol.bot_runner import Request, run
 from protocol.messages import GameState
 
 # Found by trying. A card of the hand may be wanted on another stone, and half of the deck comes to each player, but not

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from engine.cards import CARD_BY_TEXT, is_clan, value_of
 from example_bots.reading import Stone, after, best_reachable, cards, clan_mask, face_down, stones_of
-from protocol.bot import Request, run
+from protocol.bot_runner import Request, run
 
 
 def choose(request: Request) -> str:

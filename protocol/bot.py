@@ -1,38 +1,10 @@
-"""The small SDK: write a function that chooses a move and be a bot.
+"""What a bot is, without any I/O: lines in, lines out. `protocol.bot_runner` is this on a stream."""
 
-    from protocol.bot import Request, run
-
-    def choose(request: Request) -> str:
-        return request.legal[0]
-
-    run(choose, name="first")
-
-Over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`; a connection that is lost is
-made again.
-
-While the bot runs, stdout belongs to the wire: what you print goes to stderr, and so does what a library or a child
-process prints.
-"""
-
-import contextlib
-import io
-import ipaddress
-import os
-import random
-import socket
-import ssl
-import sys
-import time
-import traceback
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import BinaryIO, NoReturn
+from collections.abc import Callable
 
 import msgspec
 
-from protocol.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from protocol.fairness import DealCheck
-from protocol.framing import LineBuffer
 from protocol.messages import (
     PROTOCOL,
     Action,
@@ -51,35 +23,39 @@ from protocol.messages import (
 from protocol.names import NAME_RULE, name_problem
 from protocol.session import Role, Session
 
-__all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
-
-_CHUNK = 64 * 1024  # read at once: as much as a line may have
-# Seconds between two attempts to connect, doubled each time.
-FIRST_WAIT = 0.2
-LONGEST_WAIT = 10.0
 # A move, or a move and a note for the log.
 Choose = Callable[[Request], str | tuple[str, str]]
+Tell = Callable[[str], None]
 
 
-def _nothing(_: object) -> None:
-    pass
+def ignore(_: object) -> None:
+    """The hook of a bot that does not want to know."""
+
+
+def hello_of(name: str, version: str | None, author: str | None, token: str | None, legal: bool) -> BotHello:
+    """Raises ValueError that says what is wrong with the name."""
+    if problem := name_problem(name):
+        raise ValueError(f"{name!r} is no name for a bot: {problem}; expected {NAME_RULE}")
+    return BotHello(PROTOCOL, name, version, author, token, legal)
 
 
 class Bot:
-    """A bot without I/O: lines in, lines out. `run` is this on a stream."""
+    """Answers the server's lines. What its author should know, such as an error of the server, goes to `tell`."""
 
     def __init__(
         self,
         choose: Choose,
         hello: BotHello,
+        tell: Tell,
         *,
-        on_match_start: Callable[[MatchStart], None] = _nothing,
-        on_round_start: Callable[[RoundStart], None] = _nothing,
-        on_round_end: Callable[[RoundEnd], None] = _nothing,
-        on_match_end: Callable[[MatchEnd], None] = _nothing,
+        on_match_start: Callable[[MatchStart], None] = ignore,
+        on_round_start: Callable[[RoundStart], None] = ignore,
+        on_round_end: Callable[[RoundEnd], None] = ignore,
+        on_match_end: Callable[[MatchEnd], None] = ignore,
     ):
         self._choose = choose
         self._hello = hello
+        self._tell = tell
         self._hooks: dict[type[Message], Callable[..., None]] = {
             MatchStart: on_match_start,
             RoundStart: on_round_start,
@@ -106,7 +82,7 @@ class Bot:
             case Request():
                 return self._session.send(self._action(message))
             case Error():
-                _tell(f"the server says: {message.message} ({message.code})")
+                self._tell(f"the server says: {message.message} ({message.code})")
             case Bye():
                 self.left = message
             case Welcome():
@@ -116,8 +92,8 @@ class Bot:
                 pass
             case _:
                 if complaint := self.deals.hear(message):
-                    _tell(complaint)
-                self._hooks.get(type(message), _nothing)(message)
+                    self._tell(complaint)
+                self._hooks.get(type(message), ignore)(message)
         return None
 
     def _action(self, request: Request) -> Action:
@@ -131,179 +107,3 @@ class Bot:
         raise TypeError(
             f"choose() returned {chosen!r}; it must return a move such as {example!r}, or a move and a note"
         )
-
-
-def run(
-    choose: Choose,
-    *,
-    name: str | None = None,
-    version: str | None = None,
-    author: str | None = None,
-    connect: str | None = None,
-    token: str | None = None,
-    tls: bool | str = False,
-    retry: float = 300,
-    legal: bool = True,
-    on_match_start: Callable[[MatchStart], None] = _nothing,
-    on_round_start: Callable[[RoundStart], None] = _nothing,
-    on_round_end: Callable[[RoundEnd], None] = _nothing,
-    on_match_end: Callable[[MatchEnd], None] = _nothing,
-) -> None:
-    """Plays until the server says bye or closes the connection.
-
-    `name` is the program's own name if left out. With `legal=False` requests come without their list of legal moves,
-    which saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
-    on stderr and ends the program with status 1.
-
-    With `connect` the bot comes back when the connection is lost, for as long as the server has a place for it, and
-    gives up after `retry` seconds without one. `tls=True` trusts what this machine trusts, `tls="ca.pem"` the
-    certificates in that file.
-    """
-    name = name or Path(sys.argv[0]).stem or "bot"
-    if problem := name_problem(name):
-        raise ValueError(f"{name!r} is no name for a bot: {problem}; expected {NAME_RULE}")
-    hello = BotHello(PROTOCOL, name, version, author, token, legal)
-    bot = Bot(
-        choose,
-        hello,
-        on_match_start=on_match_start,
-        on_round_start=on_round_start,
-        on_round_end=on_round_end,
-        on_match_end=on_match_end,
-    )
-    try:
-        if connect:
-            _stay_connected(bot, connect, token, tls, retry)
-        else:
-            with _standard_streams() as (lines, out):
-                _converse(bot, lines, out)
-    except (BrokenPipeError, ConnectionResetError):
-        _leave("the server closed the connection")
-    except (RemoteProtocolError, OSError) as error:
-        _leave(str(error))
-    except LocalProtocolError as error:
-        _leave(f"this bot said what it may not: {error}")
-
-
-def _converse(bot: Bot, lines: Iterator[bytes], out: BinaryIO) -> None:
-    """Until the server says bye or there is nothing more to read."""
-    for line in lines:
-        if answer := _answer(bot, line):
-            out.write(answer)
-            out.flush()
-        if bot.left is not None:
-            return
-
-
-def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, retry: float) -> None:
-    wait = FIRST_WAIT
-    until = time.monotonic() + retry
-    while True:
-        problem = "the server closed the connection"
-        try:
-            with _connected(address, tls, warn=token is not None) as (lines, out):
-                _converse(bot, lines, out)
-        except _CannotConnect as error:
-            problem = str(error)
-        except (RemoteProtocolError, OSError) as error:
-            problem = f"the connection was lost: {error}"
-        if bot.left is not None and not bot.left.again:
-            _tell(f"the server says bye: {bot.left.reason}; {bot.deals.summary()}")
-            return
-        if bot.welcomed:
-            wait, until = FIRST_WAIT, time.monotonic() + retry
-        if time.monotonic() + wait > until:
-            _leave(f"{problem}; gave up after {retry:g} seconds" if retry else problem)
-        _tell(f"{bot.left.reason if bot.left else problem}; connecting again")
-        time.sleep(wait * random.uniform(0.5, 1))
-        wait = min(2 * wait, LONGEST_WAIT)
-        bot.connected_again()
-
-
-def _answer(bot: Bot, line: bytes) -> bytes | None:
-    try:
-        return bot.answer(line)
-    except ProtocolError:
-        raise
-    except Exception:  # the author's code may fail in any way, with an OSError too
-        traceback.print_exc(file=sys.stderr)
-        _leave("the bot failed; see the traceback above")
-
-
-def _tell(text: str) -> None:
-    """What a server says cannot move the cursor of a terminal or change its colours."""
-    harmless = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    print(harmless, file=sys.stderr, flush=True)
-
-
-def _leave(reason: str) -> NoReturn:
-    _tell(reason)
-    raise SystemExit(1)
-
-
-@contextlib.contextmanager
-def _standard_streams() -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
-    """stdin and stdout for the wire alone: nobody else can read the one or write to the other meanwhile."""
-    sys.stdout.flush()
-    source, sink = os.dup(0), os.dup(1)
-    printed, sys.stdout = sys.stdout, sys.stderr
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    try:
-        with open(source, "rb", closefd=False) as lines, open(sink, "wb", closefd=False) as out:
-            yield _lines(lines), out
-    finally:
-        printed.flush()  # what somebody wrote to the real stdout in spite of us still goes to stderr
-        sys.stdout = printed
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        os.close(source)
-        os.close(sink)
-
-
-def _lines(stream: io.BufferedReader) -> Iterator[bytes]:
-    buffer = LineBuffer()
-    while data := stream.read1(_CHUNK):
-        yield from buffer.feed(data)
-    buffer.end()
-
-
-def _secured(connection: socket.socket, host: str, tls: bool | str) -> ssl.SSLSocket:
-    try:
-        context = ssl.create_default_context(cafile=tls if isinstance(tls, str) else None)
-    except OSError as error:
-        _leave(f"cannot use tls={tls!r}: {error.strerror or error}")
-    try:
-        return context.wrap_socket(connection, server_hostname=host)
-    except ssl.SSLCertVerificationError as error:
-        _leave(f"the server's certificate is not trusted: {error.verify_message}")
-    except ssl.SSLError as error:
-        if error.reason == "WRONG_VERSION_NUMBER":
-            _leave("the server does not speak TLS; leave out tls")
-        raise
-
-
-class _CannotConnect(Exception):
-    """Nobody listens there, at least not now."""
-
-
-@contextlib.contextmanager
-def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        _leave(f"{address!r} is no address; it looks like localhost:4000")
-    try:
-        connection = socket.create_connection((host.strip("[]"), int(port)))
-    except ValueError as error:  # no name of a host can look like that
-        _leave(f"cannot connect to {address}: {error}")
-    except OSError as error:
-        raise _CannotConnect(f"cannot connect to {address}: {error}") from None
-    if warn and not tls and not ipaddress.ip_address(connection.getpeername()[0]).is_loopback:
-        _tell("Warning: the token crosses the network in the clear; with tls=True it does not")
-    with _secured(connection, host.strip("[]"), tls) if tls else connection as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        with connection.makefile("rb") as lines, connection.makefile("wb") as out:
-            yield _lines(lines), out

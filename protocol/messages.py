@@ -1,4 +1,4 @@
-"""One struct for each message, one strict decoder for each direction, and the JSON Schema of all of them.
+"""One struct for each message, and one strict decoder for each direction.
 
 Unknown fields are ignored, so that either side may learn new ones.
 """
@@ -346,17 +346,3 @@ _EXAMPLES: Final[dict[type[Struct], str]] = {
     BotHello: '{"type":"hello","protocol":1,"name":"mybot"}',
     Action: '{"type":"action","id":17,"move":"play r5 1"}',
 }
-
-
-def schema() -> dict[str, Any]:
-    """JSON Schema of every message: `from_server` and `from_bot` under `$defs` are all there are of each."""
-    (server, bot), components = msgspec.json.schema_components(
-        (ServerMessage, BotMessage), ref_template="#/$defs/{name}"
-    )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"schotten-arena protocol {PROTOCOL}",
-        "description": f"The pattern of names allows more than the server does, to whom a name is {NAME_RULE}.",
-        "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
-        "$defs": {"from_server": server, "from_bot": bot, **components},
-    }

@@ -40,6 +40,12 @@ NOT_IN_ENGINE = {
     "asyncio",
     "threading",
 }
+# The one module of the protocol that does I/O. It is for bots: no module of the protocol or the arena may import it.
+IO_OF_PROTOCOL = "protocol.bot_runner"
+# What the other modules must not touch: besides the above what waits, and what reaches other processes.
+NOT_IN_PROTOCOL = NOT_IN_ENGINE | {"ssl", "select", "selectors", "sys", "shutil", "tempfile", "signal"}
+# What importing them must not load, not even by way of another module. msgspec itself loads `os` and `datetime`.
+NOT_LOADED_BY_PROTOCOL = NOT_IN_PROTOCOL - {"os", "io", "time", "datetime", "sys"} | {"trio", "http", "urllib.request"}
 
 
 def imports(path: Path) -> set[str]:
@@ -110,15 +116,45 @@ def test_no_way_of_importing_escapes_the_ladder(text: str, tmp_path: Path) -> No
     assert against_the_ladder("cli", imports(path)) == set()
 
 
+def impurities(path: Path, forbidden: set[str]) -> set[str]:
+    """The forbidden modules that the file imports, and the built-in functions for I/O that it calls."""
+    calls = {
+        node.func.id
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return {name.partition(".")[0] for name in imports(path)} & forbidden | {"open", "print", "input"} & calls
+
+
 def test_the_engine_has_no_clock_no_files_and_no_global_randomness() -> None:
     for path in modules("engine"):
-        assert not {name.partition(".")[0] for name in imports(path)} & NOT_IN_ENGINE, path
-        calls = [
-            n.func.id
-            for n in ast.walk(ast.parse(path.read_text()))
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-        ]
-        assert not {"open", "print", "input"} & set(calls), path
+        assert not impurities(path, NOT_IN_ENGINE), path
+
+
+def pure_protocol() -> dict[str, Path]:
+    found = {f"protocol.{path.stem}": path for path in modules("protocol") if path.stem != "__init__"}
+    assert impurities(found.pop(IO_OF_PROTOCOL), NOT_IN_PROTOCOL)
+    return found
+
+
+def test_the_protocol_has_no_clock_no_files_and_no_sockets_but_in_its_runner() -> None:
+    for path in pure_protocol().values():
+        assert not impurities(path, NOT_IN_PROTOCOL), path
+
+
+@pytest.mark.parametrize("package", ["protocol", "arena"])
+def test_only_bots_import_the_runner(package: str) -> None:
+    for path in modules(package):
+        assert not any(f"{name}.".startswith(f"{IO_OF_PROTOCOL}.") for name in imports(path)), path
+
+
+def test_importing_the_protocol_loads_nothing_that_does_io() -> None:
+    """Without `site`, which loads modules of its own."""
+    code = f"import sys; sys.path[:0] = {sys.path!r}; import {', '.join(pure_protocol())}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(done.stdout.split())
+    assert {*pure_protocol(), "msgspec"} <= loaded
+    assert not loaded & NOT_LOADED_BY_PROTOCOL
 
 
 def test_importing_the_engine_brings_nothing_heavy() -> None:

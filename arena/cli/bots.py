@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from arena.cli import completion
 from arena.cli.tournament import configured, given, options_of
 from arena.plan.options import STARTED
 
@@ -30,13 +31,30 @@ def schema() -> None:
     """
     import json
 
-    from protocol.messages import schema as message_schema
+    from protocol.schema import schema as message_schema
 
     click.echo(json.dumps(message_schema(), indent=2))
 
 
 @click.command()
-@click.argument("bot", required=False)
+def spec() -> None:
+    """Read SPEC.md: the rules, the protocol and the journal, for authors of bots.
+
+    On a terminal a pager shows it; otherwise it is printed as it is.
+
+    \b
+    Examples:
+      arena spec
+      arena spec > SPEC.md
+    """
+    from importlib import resources
+
+    text = (resources.files("arena.devtools") / "SPEC.md").read_text(encoding="utf-8")
+    click.echo_via_pager(text.removesuffix("\n"))  # which adds one
+
+
+@click.command()
+@click.argument("bot", required=False, shell_complete=completion.bot)
 @click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
 @click.option(
     "--start-ms", type=_positive, default=10_000, show_default=True, help="The time a bot has to start and say hello."
@@ -143,12 +161,13 @@ def _examine(
 
 
 @click.command("new-bot")
-@click.argument("language")
+@click.argument("language", shell_complete=completion.language)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def new_bot(language: str, folder: Path) -> None:
-    """A starter, ready to run: the smallest bot in LANGUAGE, copied into DIR.
+    """Write a bot to start from, ready to run, into DIR, which must be new or empty.
 
-    LANGUAGE is python, javascript, c, c++, java, rust, go or bash.
+    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR, and the SDK
+    comes with it as the folder schotten_sdk: the bot needs Python 3.11 and nothing else.
 
     \b
     Examples:

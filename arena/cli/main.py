@@ -2,9 +2,14 @@
 
 import importlib
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
+
+from arena.cli.completion import matching
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name -> (module, function, the line in --help)
 _COMMANDS: Final = {
@@ -24,6 +29,7 @@ _COMMANDS: Final = {
     "bots": ("arena.cli.bots", "bots", "The bots that come along."),
     "check": ("arena.cli.bots", "check", "Is a bot fit to play?"),
     "new-bot": ("arena.cli.bots", "new_bot", "A starter for a bot of your own."),
+    "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
     "schema": ("arena.cli.bots", "schema", "The JSON Schema of the protocol."),
 }
 
@@ -39,6 +45,11 @@ class _Lazy(click.Group):
         command: click.Command = getattr(importlib.import_module(module), function)
         return command
 
+    def shell_complete(self, context: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Commands with their lines, without importing any of them."""
+        commands = matching({name: line for name, (_, _, line) in _COMMANDS.items()}, incomplete)
+        return [*commands, *click.Command.shell_complete(self, context, incomplete)]
+
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, _, line) in _COMMANDS.items()])
@@ -49,13 +60,19 @@ class _Lazy(click.Group):
 def main() -> None:
     """The place where Schotten Totten bots meet.
 
-    SPEC.md says all that the author of a bot needs to know.
+    SPEC.md says all that the author of a bot needs to know; `arena spec` shows it.
 
     \b
     Examples:
       arena play greedy random              a match
       arena run greedy counting "./mybot"   a tournament
       arena check "./mybot"                 is my bot fit to play?
+
+    \b
+    For the Tab key to complete commands, options, bots and rule sets:
+      eval "$(_ARENA_COMPLETE=bash_source arena)"    in ~/.bashrc
+      eval "$(_ARENA_COMPLETE=zsh_source arena)"     in ~/.zshrc
+      _ARENA_COMPLETE=fish_source arena | source     in ~/.config/fish/config.fish
     """
 
 

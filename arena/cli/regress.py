@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from arena.cli import completion
 from arena.cli.table import journal_errors
 from arena.cli.tournament import given, options_of
 from arena.devtools.regress import Decision, Went, lead_through
@@ -22,7 +23,7 @@ from arena.support.text import printable
 
 @click.command()
 @click.argument("journal", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("bot")
+@click.argument("bot", shell_complete=completion.bot)
 @click.option("--as", "recorded", metavar="NAME", help="Whose decisions.  [the recorded bot with the same name]")
 @click.option("--round", "rounds", metavar="ID", multiple=True, help="Only this round; may be given again.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="At most so many rounds, from the beginning.")

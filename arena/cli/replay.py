@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from arena.cli import completion
 from arena.cli.interactive import Paint, browse_list, browse_round
 from arena.cli.terminal import is_interactive
 from arena.journal.index import Order, Wanted, chosen, rounds_in
@@ -39,7 +40,9 @@ _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False
     metavar="ENDING",
     help="Rounds that ended so: five-stones, three-adjacent, blocked or a fault such as timeout.",
 )
-@click.option("--rules", metavar="NAME", multiple=True, help="Rounds by these rules.")
+@click.option(
+    "--rules", metavar="NAME", multiple=True, help="Rounds by these rules.", shell_complete=completion.rule_set
+)
 @click.option("--faults", is_flag=True, help="Rounds that ended by a fault.")
 @click.option("--longest", metavar="N", type=click.IntRange(1), help="The N rounds with the most moves.")
 @click.option("--closest", metavar="N", type=click.IntRange(1), help="The N rounds in which the stones were most even.")

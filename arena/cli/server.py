@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from arena.cli import completion
 from arena.cli.table import print_standings
 from arena.cli.tournament import configured, given, options_of, progress_of, report
 from arena.plan.config import ConfigError
@@ -82,7 +83,7 @@ def token(name: str) -> None:
 
 @click.command()
 @click.argument("address", metavar="HOST:PORT")
-@click.argument("command", nargs=-1, required=True, metavar="-- BOT…")
+@click.argument("command", nargs=-1, required=True, metavar="-- BOT…", shell_complete=completion.bot)
 @click.option("--token", envvar="ARENA_TOKEN", help="The bot's token; also taken from ARENA_TOKEN.", metavar="TOKEN")
 @click.option("--token-file", type=click.File(), help="A file that holds the token.", metavar="FILE")
 @click.option("--name", help="The name to play under, where the server is open.  [the bot's own]", metavar="NAME")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import click
 
+from arena.cli import completion
 from arena.cli.table import print_standings
 from arena.plan.config import Config, ConfigError, from_command_line, from_file
 from arena.plan.options import BOT, OWN, TOURNAMENT, Option
@@ -42,6 +43,8 @@ def options_of(options: Sequence[Option]) -> Callable[[F], F]:
                 kind = {"is_flag": True, "flag_value": "true"}
             elif option.several:
                 kind |= {"multiple": True, "callback": _joined}
+            if option.choices:
+                kind["shell_complete"] = completion.one_of(option.choices)
             command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
         return command
 
@@ -114,7 +117,7 @@ def _how_to_go_on(config: Config) -> str:
 
 
 @click.command()
-@click.argument("bots", nargs=2, metavar="BOT BOT")
+@click.argument("bots", nargs=2, metavar="BOT BOT", shell_complete=completion.bot)
 @options_of([option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 def play(bots: tuple[str, str], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
@@ -153,7 +156,7 @@ def _journal_or_temporary(config: Config) -> Iterator[Config]:
 
 
 @click.command()
-@click.argument("bots", nargs=-1, metavar="cup.toml | BOT BOT…")
+@click.argument("bots", nargs=-1, metavar="cup.toml | BOT BOT…", shell_complete=completion.bot)
 @click.option("--bot", "specs", multiple=True, metavar="'KEY=VALUE …'", help=_BOT_HELP)
 @click.option("--events", is_flag=True, help="Tell how it goes as JSON, an event a line, on stdout; no table.")
 @click.option("--quiet", is_flag=True, help="Say nothing before the table.")

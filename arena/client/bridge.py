@@ -29,7 +29,7 @@ from arena.client.tally import MatchFollower, Tally
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, unwrapped
-from protocol.bot import FIRST_WAIT, LONGEST_WAIT
+from protocol.backoff import Backoff
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
 from protocol.framing import LineBuffer
@@ -63,21 +63,22 @@ async def _until_stopped(server: Server, spec: BotSpec, connections: int, report
 async def stay_connected(server: Server, spec: BotSpec, report: Report, tally: Tally) -> None:
     """Returns once the server has no more use for the bot. Raises ConnectError."""
     visit = Visit(server, spec, report, server.context(), tally)
-    wait, until = FIRST_WAIT, trio.current_time() + server.retry
+    backoff = Backoff(server.retry, trio.current_time())
     reported: str | None = None  # the problem, since the last welcome
     while True:
         problem = await visit.play()
         if problem is None:
             return
         if visit.welcomed:
-            wait, until, reported = FIRST_WAIT, trio.current_time() + server.retry, None
-        if trio.current_time() + wait > until:
+            backoff.welcomed(trio.current_time())
+            reported = None
+        wait = backoff.next_wait(trio.current_time(), random.random())
+        if wait is None:
             raise ConnectError(f"{problem}; gave up after {server.retry:g} seconds")
         if problem != reported:
             report(Reconnecting(problem))
             reported = problem
-        await trio.sleep(wait * random.uniform(0.5, 1))
-        wait = min(2 * wait, LONGEST_WAIT)
+        await trio.sleep(wait)
 
 
 class Visit:

@@ -1,19 +1,32 @@
-"""The smallest bot in many languages, to start one's own from: `arena new-bot`."""
+"""A bot to start from, in many languages: `arena new-bot`.
 
+In Python it is a bot with the SDK beside it, named after its folder. In the other languages it is the smallest example
+bot, which needs no library.
+"""
+
+import json
+import shlex
 import shutil
+import sys
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from arena.devtools.sdk_copy import PACKAGE, sdk_files
+from protocol.names import NAME_RULE, name_problem
+
 
 class StarterError(Exception):
-    """There is no such starter, or no place for it."""
+    """The starter does not exist, or cannot be written where the caller wants it."""
 
 
 @attrs.frozen
 class Starter:
+    """An example bot that is copied as it is."""
+
     file: str
     run: str
     needs: str  # the program that has to be there
@@ -24,7 +37,6 @@ class Starter:
 
 
 STARTERS: Final = {
-    "python": Starter("random_bot.py", "python3 random_bot.py", "python3"),
     "javascript": Starter("random_bot.js", "node random_bot.js", "node"),
     "c": Starter("random_bot.c", "./random_bot_c", "cc", "cc -O2 -Wall -Wextra -o random_bot_c random_bot.c"),
     "c++": Starter(
@@ -38,29 +50,105 @@ STARTERS: Final = {
     "go": Starter("random_bot.go", "./random_bot_go", "go", "go build -o random_bot_go random_bot.go"),
     "bash": Starter("random_bot.sh", "bash random_bot.sh", "bash"),
 }
+LANGUAGES: Final = ("python", *STARTERS)
+
+_ABOUT: Final = """{name}, a bot for Schotten Totten. It plays a random legal move, until you change choose().
+
+Try it:  {check}
+         {play}
+"""
+_PYTHON_BOT: Final = '''\
+"""{about}"""
+
+import random
+
+from {package} import Request, run
+
+
+def choose(request: Request) -> str:
+    """Return one of request.legal. The cards are in request.state; `arena spec` explains everything."""
+    return random.choice(request.legal)
+
+
+if __name__ == "__main__":
+    run(choose, name={name})
+'''
+
+
+@attrs.frozen
+class NewBot:
+    """What is written into an author's folder, and how it is built and run there."""
+
+    files: Mapping[str, str]  # text by path; the first is the one to change
+    run: str
+    needs: str
+    build: str | None = None
+
+    @property
+    def check(self) -> str:
+        return f"arena check {_quoted(self.run)}"
+
+    @property
+    def play(self) -> str:
+        return f"arena play {_quoted(self.run)} greedy"
+
+
+def _quoted(command: str) -> str:
+    return shlex.quote(command) if set(command) & set("\"'$`\\!") else f'"{command}"'
+
+
+def new_bot(language: str, name: str) -> NewBot:
+    """Raises StarterError."""
+    if language == "python":
+        return _python_bot(name)
+    if language not in STARTERS:
+        raise StarterError(f"there is no starter in {language!r}; there are: {', '.join(LANGUAGES)}")
+    starter = STARTERS[language]
+    return NewBot({starter.file: starter.text()}, starter.run, starter.needs, starter.build)
+
+
+def _python_bot(name: str) -> NewBot:
+    """Raises StarterError if a bot, or its module, cannot have that name."""
+    if problem := name_problem(name):
+        raise StarterError(
+            f"the bot is named after its folder, but {name!r} cannot be the name of a bot: {problem}; "
+            f"a name is {NAME_RULE}"
+        )
+    if name == PACKAGE or name in sys.stdlib_module_names:
+        raise StarterError(
+            f"the bot is named after its folder, but {name}.py would hide the module {name!r} that the bot imports; "
+            "choose another name for the folder"
+        )
+    file = f"{name}.py"
+    bot = NewBot({}, shlex.join(("python3", file)), "python3")
+    about = _ABOUT.format(name=name, check=bot.check, play=bot.play)
+    about = about.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may have any of them
+    text = _PYTHON_BOT.format(about=about, package=PACKAGE, name=json.dumps(name, ensure_ascii=False))
+    return attrs.evolve(bot, files={file: text} | sdk_files())
 
 
 def create(language: str, folder: Path) -> str:
-    """Copies the starter into the folder, and tells what to do next."""
-    starter = STARTERS.get(language)
-    if starter is None:
-        raise StarterError(f"there is no starter in {language!r}; there are: {', '.join(STARTERS)}")
-    path = folder / starter.file
-    if path.exists():
-        raise StarterError(f"{path} is there already; nothing was changed")
+    """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
+    bot = new_bot(language, folder.resolve().name)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(starter.text(), encoding="utf-8")
+        if folder.exists() and any(folder.iterdir()):
+            raise StarterError(f"{folder} is not empty; nothing was changed")
+        for file, text in bot.files.items():
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise StarterError(f"cannot write {path}: {error.strerror}") from error
-    return "\n".join(_next_steps(starter, folder, path))
+        raise StarterError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+    return "\n".join(_next_steps(bot, folder))
 
 
-def _next_steps(starter: Starter, folder: Path, path: Path) -> list[str]:
-    lines = [f"Created {path}. Next:", f"  cd {folder}"]
-    if starter.build:
-        lines.append(f"  {starter.build}")
-    lines.append(f'  arena check "{starter.run}"')
-    if not shutil.which(starter.needs):
-        lines.append(f"It needs {starter.needs}, which is not on this machine.")
+def _next_steps(bot: NewBot, folder: Path) -> list[str]:
+    first = next(iter(bot.files))
+    sdk = f", with the SDK that it needs in {folder / PACKAGE}" if len(bot.files) > 1 else ""
+    lines = [f"Created {folder / first}{sdk}. Next:", f"  cd {shlex.quote(str(folder))}"]
+    if bot.build:
+        lines.append(f"  {bot.build}")
+    lines += [f"  {bot.check}", f"  {bot.play}"]
+    if not shutil.which(bot.needs):
+        lines.append(f"It needs {bot.needs}, which is not on this machine.")
     return lines

@@ -18,7 +18,7 @@ from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
 from engine.errors import NotationError
-from engine.ruleset import RuleSet
+from engine.ruleset import RULE_SETS, RuleSet
 from protocol.framing import MAX_LINE
 from protocol.names import NAME_RULE, name_problem
 
@@ -34,6 +34,7 @@ class Option:
     flag: bool = False  # on the command line it stands alone and means true
     several: bool = False  # on the command line it may be given more than once
     secret: bool = False  # its value is not shown in messages
+    choices: tuple[str, ...] = ()  # the words that a shell offers
 
 
 def _text(value: Any) -> str:
@@ -110,6 +111,10 @@ def _one_of(choices: Iterable[Any]) -> Reader:
         return by_name[value]
 
     return read
+
+
+def _values(choices: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(choice.value for choice in choices)
 
 
 def _rules(value: Any) -> RuleSet:
@@ -215,9 +220,14 @@ TOURNAMENT: Final = (
         _rules,
         "base, expert, tactics, tactics-expert, classic or another of SPEC.md.  [base]",
         "NAME",
+        choices=tuple(RULE_SETS),
     ),
     Option(
-        "format", _one_of(Format), "roundrobin, or gauntlet: the first bot against the others.  [roundrobin]", "NAME"
+        "format",
+        _one_of(Format),
+        "roundrobin, or gauntlet: the first bot against the others.  [roundrobin]",
+        "NAME",
+        choices=_values(Format),
     ),
     Option("cycles", _number(1), "How many matches each pair plays.  [1]", "N"),
     Option("rounds", _number(1), "How many rounds a match has; even if they are mirrored.  [10]", "N"),
@@ -226,6 +236,7 @@ TOURNAMENT: Final = (
         _yes_or_no,
         "Play every deal twice with the seats exchanged: only for bots that you trust not to remember.  [false]",
         "true|false",
+        choices=("true", "false"),
     ),
     Option(
         "seed",
@@ -246,7 +257,13 @@ BOT: Final = (
     Option("st", _seconds, "Seconds for each answer, or none.  [10]", "SECONDS"),
     Option("start", _seconds, "Seconds to start and say hello.  [10]", "SECONDS"),
     Option("timemargin", _number(0), "Milliseconds that an answer may be late.  [50]", "MS"),
-    Option("restart", _one_of(Restart), "When a bot is started anew: never, match or round.  [never]", "WHEN"),
+    Option(
+        "restart",
+        _one_of(Restart),
+        "When a bot is started anew: never, match or round.  [never]",
+        "WHEN",
+        choices=_values(Restart),
+    ),
     Option("dir", _path, "The folder a bot runs in.", "DIR"),
     Option(
         "env",
@@ -281,7 +298,13 @@ SERVER: Final = (
     Option("listen", _address, "Where to listen, such as 0.0.0.0:4000; port 0 is any that is free.", "HOST:PORT"),
     Option("open", _yes_or_no, "Let in anyone under a free name; cup.names keeps whose it is.  [false]", flag=True),
     Option("forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", flag=True),
-    Option("begin", _clock_time, "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]", "WHEN"),
+    Option(
+        "begin",
+        _clock_time,
+        "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]",
+        "WHEN",
+        choices=("all", "key"),
+    ),
     Option(
         "grace",
         _positive_seconds,

@@ -1,6 +1,6 @@
-"""What we call ourselves."""
+"""The name and the version that the arena shows to others. pyproject.toml has the only version number."""
 
+from importlib.metadata import version
 from typing import Final
 
-VERSION: Final = "0.2.0"  # the same as in pyproject.toml
-SERVER: Final = f"schotten-arena {VERSION}"
+SERVER: Final = f"schotten-arena {version('schotten-arena')}"

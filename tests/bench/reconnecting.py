@@ -1,5 +1,5 @@
 """A bot that loses its connection all the time: `python -m tests.bench.reconnecting ADDRESS CA NAME TOKEN SECONDS`
-prints how long each return took. Nothing but the standard library, because it shares a core with the server that is
+prints how long each return took. It imports nothing heavy, because it shares a core with the server that is
 measured."""
 
 import contextlib
@@ -10,8 +10,9 @@ import ssl
 import sys
 import time
 
+from protocol.backoff import Backoff
+
 _PATIENCE = 15.0  # seconds for one return
-_FIRST_WAIT, _LONGEST_WAIT = 0.2, 10.0  # between two attempts, as in the library for bots
 _PAUSE = 0.2
 
 
@@ -20,14 +21,16 @@ def returns(address: str, ca: str, name: str, token: str, seconds: float) -> lis
     context = ssl.create_default_context(cafile=ca) if ca else None
     waits, session, end = [], "", time.monotonic() + seconds
     while time.monotonic() < end:
-        began, wait = time.monotonic(), _FIRST_WAIT
-        while time.monotonic() < began + _PATIENCE:
+        began = time.monotonic()
+        backoff = Backoff(_PATIENCE, began)
+        wait: float | None = 0.0
+        while wait is not None:
+            time.sleep(wait)
             with contextlib.suppress(OSError):
                 if found := _welcomed(address, context, name, token, session):
                     session = found
                     break
-            time.sleep(wait * random.uniform(0.5, 1))
-            wait = min(2 * wait, _LONGEST_WAIT)
+            wait = backoff.next_wait(time.monotonic(), random.random())
         waits.append(time.monotonic() - began)
         time.sleep(_PAUSE)
     return waits

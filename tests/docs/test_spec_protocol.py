@@ -25,8 +25,10 @@ from arena.journal.lines import (
 from arena.plan.deals import DealKey
 from engine.record import verify
 from protocol.errors import Code
-from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode, schema
+from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode
+from protocol.schema import schema
 from tests.docs import spec
+from tests.helpers.sdk import write_sdk
 
 TEXT = spec.SPEC.read_text()
 PROTOCOL = TEXT[TEXT.index("# The protocol\n") :]
@@ -117,11 +119,13 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", PROTOCOL, re.DOTALL)
 
 def test_the_bot_over_tcp_passes_the_check_at_the_address_that_is_printed(tmp_path: Path) -> None:
     (program,) = [text for text in PROGRAMS if "connect=" in text]
+    write_sdk(tmp_path)
     words = [sys.executable, "-m", "arena", "check", "--listen", "127.0.0.1:0", "--rounds", "4", "--start-ms", "1500"]
     checker = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert checker.stderr is not None
     address = re.findall(r"at (127\.0\.0\.1:\d+)", checker.stderr.readline())[0]
-    subprocess.run([sys.executable, "-c", program.replace("127.0.0.1:4000", address)], check=True, timeout=60)
+    program = program.replace("127.0.0.1:4000", address)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=60)
     out, _ = checker.communicate(timeout=60)
     assert checker.returncode == 0, out
     assert "ok    rules-tactics-expert" in out
@@ -129,6 +133,7 @@ def test_the_bot_over_tcp_passes_the_check_at_the_address_that_is_printed(tmp_pa
 
 @pytest.mark.parametrize("program", [text for text in PROGRAMS if "connect=" not in text])
 def test_the_python_bots_of_the_walk_through_pass_the_check(program: str, tmp_path: Path) -> None:
+    write_sdk(tmp_path)
     (tmp_path / "first.py").write_text(program)
     check(f"{sys.executable} first.py", tmp_path)
 

@@ -1,4 +1,8 @@
-"""The SDK, as its users meet it: a script that is started and spoken to over its streams or over TCP."""
+"""The SDK, as its users meet it: a script that is started and spoken to over its streams or over TCP.
+
+Every test is run twice: with the SDK of the project, and with the copy that `arena new-bot` makes, where no other
+package is installed.
+"""
 
 import errno
 import json
@@ -13,6 +17,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena.devtools.sdk_copy import PACKAGE
+from protocol.bot import Bot, hello_of
 from protocol.fairness import deal_hash
 from protocol.messages import (
     Bye,
@@ -27,11 +33,12 @@ from protocol.messages import (
     encode,
 )
 from tests.helpers.paths import ROOT
+from tests.helpers.sdk import write_sdk
 from tests.helpers.wire import DEAL, EXAMPLES, request
 
 TIMEOUT = 30  # seconds; nothing here takes one
 FIRST = "def choose(request):\n    return request.legal[0]\n"
-RUN = "from protocol.bot import run\n"
+RUN = "from protocol.bot_runner import run\n"
 
 TO_A_ROUND = [EXAMPLES[kind] for kind in (ServerHello, Welcome, MatchStart)]
 ROUND_START = msgspec.structs.replace(EXAMPLES[RoundStart], deal_hash=deal_hash(DEAL.deck, DEAL.tactics, DEAL.salt))
@@ -47,9 +54,18 @@ ASKED = lines_of(*TO_A_ROUND, ROUND_START, request(17))
 WHOLE = ASKED + lines_of(*FROM_A_ROUND)
 
 
+@pytest.fixture(params=["of the project", "of the author"], autouse=True)
+def _sdk(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    if request.param == "of the author":
+        write_sdk(tmp_path)
+
+
 def command(directory: Path, script: str) -> tuple[list[str], dict[str, Any]]:
     """The script in a file, and how to start it."""
     path = directory / "my_bot.py"
+    if (directory / PACKAGE).exists():
+        path.write_text(script.replace(RUN, f"from {PACKAGE} import run\n"), encoding="utf-8")
+        return [sys.executable, "-E", "-S", str(path)], {"cwd": directory}
     path.write_text(script, encoding="utf-8")
     return [sys.executable, str(path)], {"cwd": directory, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
 
@@ -133,6 +149,18 @@ print(json.dumps(heard), file=sys.stderr)
         ["round_end", "win", "three-in-a-row", 5],
         ["match_end", "draw", 5],
     ]
+
+
+def test_a_bot_without_io_takes_lines_and_gives_lines() -> None:
+    told: list[str] = []
+    bot = Bot(lambda request: request.legal[1], hello_of("pure", None, None, None, legal=True), told.append)
+    said = [bot.answer(line) for line in (ASKED + lines_of(EXAMPLES[Error], *FROM_A_ROUND)).splitlines()]
+    assert [json.loads(line) for line in said if line] == [
+        {"type": "hello", "protocol": 1, "name": "pure"},
+        {"type": "action", "id": 17, "move": "play r5 2"},
+    ]
+    assert told == ["the server says: r5 is not in your hand (illegal-move)"]
+    assert bot.left == EXAMPLES[Bye]
 
 
 # stdout and stdin belong to the wire

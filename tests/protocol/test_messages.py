@@ -19,8 +19,8 @@ from protocol.messages import (
     decode_from_bot,
     decode_from_server,
     encode,
-    schema,
 )
+from protocol.schema import schema
 from tests.helpers.wire import CLASSES, EXAMPLES, messages, request
 
 ACTION = b'{"type":"action","id":17,"move":"play r5 1"}'

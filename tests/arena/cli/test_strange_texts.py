@@ -170,7 +170,7 @@ def test_a_server_reaches_no_terminal_of_a_watcher() -> None:
 
 
 def test_the_library_for_bots_tells_what_a_server_says_harmlessly(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("from protocol.bot import run\nrun(lambda request: request.legal[0])\n")
+    (tmp_path / "bot.py").write_text("from protocol.bot_runner import run\nrun(lambda request: request.legal[0])\n")
     heard = [
         {"type": "hello", "protocol": 1, "server": "test"},
         {"type": "error", "code": "full", "message": f"go away{EVIL}", "fatal": True},

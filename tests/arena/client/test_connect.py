@@ -226,7 +226,7 @@ def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None
 
 
 SDK_BOT = """
-from protocol.bot import run
+from protocol.bot_runner import run
 run(lambda request: request.legal[0], name="ben", connect={address!r}, token={token!r})
 """
 
@@ -283,7 +283,7 @@ def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     certificate.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
     (tmp_path / "first.token").write_text(token_of("anna"))
-    (tmp_path / "first.py").write_text("from protocol.bot import run\nrun(lambda request: request.legal[0])\n")
+    (tmp_path / "first.py").write_text("from protocol.bot_runner import run\nrun(lambda request: request.legal[0])\n")
     (line,) = re.findall(r"^    arena (connect .*)$", SPEC, re.MULTILINE)
     trust = ("--tls", "--ca", "ca.pem")
     with serving(tmp_path, remote_bots("anna", "ben"), "--cert", "server.pem", "--key", "server.pem") as (

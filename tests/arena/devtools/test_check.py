@@ -1,8 +1,6 @@
 """The conformance checker against real bots, good and bad."""
 
 import json
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +13,6 @@ from arena.cli.main import main
 from arena.devtools.check import Examination, Finding, Verdict
 from arena.devtools.check_report import as_junit
 from arena.devtools.probe import CommandDoor, Limits, ListeningDoor
-from arena.devtools.starters import STARTERS
 from arena.plan.bot_spec import BotSpec
 from tests.helpers.processes import bad_bot, bad_command
 
@@ -173,7 +170,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     host, port = listener.socket.getsockname()
     code = (
-        "from protocol.bot import run\n"
+        "from protocol.bot_runner import run\n"
         f"run(lambda request: request.legal[-1], name='tcp', connect='{host}:{port}', token='secret')\n"
     )
     findings: list[Finding] = []
@@ -239,37 +236,3 @@ def test_a_wrong_call_is_told_what_would_be_right(arguments: list[str], problem:
     result = arena(*arguments)
     assert result.exit_code == 2
     assert problem in result.output
-
-
-@pytest.mark.parametrize("language", STARTERS)
-def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path: Path) -> None:
-    starter = STARTERS[language]
-    if not shutil.which(starter.needs):
-        pytest.skip(f"no {starter.needs} on this machine")
-    folder = tmp_path / "mybot"
-    made = CliRunner().invoke(main, ["new-bot", language, str(folder)])
-    assert made.exit_code == 0
-    assert f'arena check "{starter.run}"' in made.output
-    if starter.build:
-        subprocess.run(starter.build.split(), cwd=folder, check=True, timeout=120)
-    checked = subprocess.run(
-        [sys.executable, "-m", "arena", "check", starter.run, "--rounds", "10"],
-        cwd=folder, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
-def test_a_starter_never_overwrites_and_unknown_languages_are_named(tmp_path: Path) -> None:
-    (tmp_path / "random_bot.py").write_text("mine")
-    there = CliRunner().invoke(main, ["new-bot", "python", str(tmp_path)])
-    assert there.exit_code == 1
-    assert "is there already; nothing was changed" in there.output
-    assert (tmp_path / "random_bot.py").read_text() == "mine"
-    unknown = CliRunner().invoke(main, ["new-bot", "cobol", str(tmp_path)])
-    assert "there is no starter in 'cobol'; there are: python, javascript, c, c++" in unknown.output
-
-
-def test_the_header_of_each_starter_names_the_same_commands() -> None:
-    for starter in STARTERS.values():
-        assert starter.run in starter.text()
-        assert starter.build is None or starter.build in starter.text()

@@ -15,8 +15,9 @@ from arena.plan.names import skeletons, twin_of
 from arena.server.admission import Refusal, Refused, Registry
 from arena.stats.standings import fold
 from protocol.errors import RemoteProtocolError
-from protocol.messages import BotHello, decode_from_bot, schema
+from protocol.messages import BotHello, decode_from_bot
 from protocol.names import is_name, is_recorded_name, name_problem
+from protocol.schema import schema
 from tests.helpers.journals import write
 from tests.tools.confusables import WRITTEN, compact
 

@@ -1,0 +1,46 @@
+"""What a shell can complete besides the commands, the options and the files that click knows by itself."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def matching(words: Mapping[str, str | None], incomplete: str) -> "list[CompletionItem]":
+    """Those of the words, with their help, that the incomplete one can become."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(word, help=text) for word, text in words.items() if word.startswith(incomplete)]
+
+
+def one_of(words: Iterable[str]) -> Complete:
+    known = dict.fromkeys(words)
+    return lambda _context, _parameter, incomplete: matching(known, incomplete)
+
+
+def bot(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """The bundled bots. Where none of them fits, the shell completes files: a program, or a tournament file."""
+    from click.shell_completion import CompletionItem
+
+    from arena.plan.bot_spec import OWN_BOTS
+
+    # The files stand first because bash forgets what comes before them.
+    bots = {name: own.summary for name, own in OWN_BOTS.items()}
+    return [CompletionItem(incomplete, type="file"), *matching(bots, incomplete)]
+
+
+def rule_set(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    from engine.ruleset import RULE_SETS
+
+    return matching(dict.fromkeys(RULE_SETS), incomplete)
+
+
+def language(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    from arena.devtools.starters import LANGUAGES
+
+    return matching(dict.fromkeys(LANGUAGES), incomplete)

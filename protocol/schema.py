@@ -1,0 +1,22 @@
+"""The JSON Schema of the wire, for authors whose language has a validator."""
+
+from typing import Any
+
+import msgspec
+
+from protocol.messages import PROTOCOL, BotMessage, ServerMessage
+from protocol.names import NAME_RULE
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of every message: `from_server` and `from_bot` under `$defs` are all there are of each."""
+    (server, bot), components = msgspec.json.schema_components(
+        (ServerMessage, BotMessage), ref_template="#/$defs/{name}"
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"schotten-arena protocol {PROTOCOL}",
+        "description": f"The pattern of names allows more than the server does, to whom a name is {NAME_RULE}.",
+        "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
+        "$defs": {"from_server": server, "from_bot": bot, **components},
+    }

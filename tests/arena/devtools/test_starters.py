@@ -1,0 +1,114 @@
+"""`arena new-bot`: what it writes can be checked and played at once, and it never destroys anything."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.cli.main import main
+from arena.devtools.starters import LANGUAGES, STARTERS, new_bot
+
+ARENA = [sys.executable, "-m", "arena"]
+
+
+def create(language: str, folder: Path) -> Result:
+    return CliRunner().invoke(main, ["new-bot", language, str(folder)])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path: Path) -> None:
+    bot = new_bot(language, "mybot")
+    if not shutil.which(bot.needs):
+        pytest.skip(f"no {bot.needs} on this machine")
+    folder = tmp_path / "mybot"
+    made = create(language, folder)
+    assert made.exit_code == 0
+    assert f'arena check "{bot.run}"' in made.output
+    if bot.build:
+        subprocess.run(bot.build.split(), cwd=folder, check=True, timeout=120)
+    words = [*ARENA, "check", bot.run, "--rounds", "10"]
+    checked = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("name", ["mybot", "my größe", "it's", '"""\\', "a$HOME%s{0}"])
+def test_what_new_bot_prints_can_be_typed_and_the_bot_is_named_after_its_folder(name: str, tmp_path: Path) -> None:
+    made = create("python", tmp_path / name)
+    assert made.exit_code == 0
+    first, *commands = made.output.splitlines()
+    assert first.startswith(f"Created {tmp_path / name / name}.py")
+    assert [line.split()[0] for line in commands] == ["cd", "arena", "arena"]
+    define = f'arena() {{ {shlex.join(ARENA)} "$@"; }}'
+    script = "\n".join(["set -e", define, commands[0], *(f"{command} --rounds 2" for command in commands[1:])])
+    played = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert f"it calls itself {name!r}" in played.stdout
+    assert f"Points of {name} vs greedy: " in played.stdout
+
+
+def test_the_python_starter_needs_nothing_but_python(tmp_path: Path) -> None:
+    assert create("python", tmp_path / "mybot").exit_code == 0
+    words = [sys.executable, "-E", "-S", "mybot/mybot.py"]
+    hello = b'{"type":"hello","protocol":1,"server":"x"}\n'
+    done = subprocess.run(words, cwd=tmp_path, env={}, input=hello, capture_output=True, check=True)
+    assert json.loads(done.stdout) == {"type": "hello", "protocol": 1, "name": "mybot"}
+    assert done.stderr == b""
+
+
+def test_the_folder_in_which_one_stands_will_do_if_it_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "mybot").mkdir()
+    done = subprocess.run([*ARENA, "new-bot", "python", "."], cwd=tmp_path / "mybot", capture_output=True, check=True)
+    assert done.stdout.startswith(b"Created mybot.py")
+    assert (tmp_path / "mybot" / "mybot.py").exists()
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_a_folder_that_is_not_empty_is_left_alone(language: str, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    there = create(language, tmp_path)
+    assert there.exit_code == 1
+    assert there.output == f"Error: {tmp_path} is not empty; nothing was changed\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("x" * 65, "cannot be the name of a bot: it has 65 characters; a name is 1 to 64 printable characters"),
+        ("two  spaces", "cannot be the name of a bot: its words are not separated by single spaces"),
+        ("hid\u200bden", "cannot be the name of a bot: the character U+200B at place 4 cannot be seen"),
+        ("random", "random.py would hide the module 'random' that the bot imports; choose another name"),
+        ("schotten_sdk", "schotten_sdk.py would hide the module 'schotten_sdk'"),
+    ],
+)
+def test_a_folder_after_which_no_bot_can_be_named_is_refused(name: str, problem: str, tmp_path: Path) -> None:
+    refused = create("python", tmp_path / name)
+    assert refused.exit_code == 1
+    assert refused.output.startswith("Error: the bot is named after its folder, but ")
+    assert problem in refused.output
+    assert refused.output.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_and_an_unknown_language_are_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere = create("python", tmp_path / "file" / "mybot")
+    assert nowhere.exit_code == 1
+    assert nowhere.output == f"Error: cannot write {tmp_path / 'file' / 'mybot'}: {os.strerror(20)}\n"
+    unknown = create("cobol", tmp_path / "mybot")
+    assert unknown.exit_code == 1
+    assert "there is no starter in 'cobol'; there are: python, javascript, c, c++" in unknown.output
+
+
+def test_the_header_of_each_starter_names_the_same_commands() -> None:
+    for starter in STARTERS.values():
+        assert starter.run in starter.text()
+        assert starter.build is None or starter.build in starter.text()
+    python = new_bot("python", "mybot")
+    assert all(command in python.files["mybot.py"] for command in (python.check, python.play))

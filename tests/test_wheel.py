@@ -1,0 +1,142 @@
+"""The wheel, installed into an environment of its own outside the tree, does what a user wants of it.
+
+Nothing is downloaded: the wheel is built with the tools of this environment, and its dependencies are those of this
+environment as well. Our own packages come from the wheel alone.
+"""
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.paths import ROOT
+
+PACKAGES = ("arena", "engine", "example_bots", "protocol")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TIMEOUT = 120
+pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree, because setuptools leaves files behind."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGES.md", "SPEC.md"):
+        shutil.copy(ROOT / name, source)
+    for package in PACKAGES:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, source / package, symlinks=True, ignore=ignored)
+    return source
+
+
+def wheel_of(source: Path, target: Path) -> Path:
+    words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-index"]
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(target), str(source)]
+    done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = target.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(source, tmp_path_factory.mktemp("wheel"))
+
+
+class Installed:
+    """The wheel in its environment, and an empty folder to work in."""
+
+    def __init__(self, wheel: Path, folder: Path):
+        self.environment, self.home = folder / "environment", folder / "home"
+        self.home.mkdir()
+        venv.create(self.environment, symlinks=True)
+        self.python = self.environment / "bin" / "python"
+        (packages,) = self.environment.glob("lib/python*/site-packages")
+        words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python), "install"]
+        subprocess.run([*words, "--quiet", "--no-index", "--no-deps", str(wheel)], check=True, timeout=TIMEOUT)
+        # Last on the path, and without the .pth files there, of which one would lead to the tree.
+        (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+
+    def run(self, *words: str, cwd: Path | None = None) -> str:
+        path = f"{self.environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            words, cwd=cwd or self.home, env={"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"},
+            capture_output=True, text=True, timeout=TIMEOUT,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(wheel, tmp_path_factory.mktemp("user"))
+
+
+def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
+    there = set(zipfile.ZipFile(wheel).namelist())
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
+    files = {path.relative_to(ROOT).as_posix() for path in paths if "__pycache__" not in path.parts}
+    assert files <= there
+    assert {f"{package}/py.typed" for package in PACKAGES} | {"arena/devtools/SPEC.md"} <= files
+
+
+def test_the_source_distribution_makes_the_same_wheel(source: Path, wheel: Path, tmp_path: Path) -> None:
+    code = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    words = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(words, cwd=source, check=True, timeout=TIMEOUT, capture_output=True)
+    (archive,) = tmp_path.iterdir()
+    built = wheel_of(archive, tmp_path / "wheel")
+    assert set(zipfile.ZipFile(built).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+    assert zipfile.ZipFile(built).read("arena/devtools/SPEC.md") == (ROOT / "SPEC.md").read_bytes()
+
+
+def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    lines = archive.read(metadata).decode().splitlines()
+    assert f"Version: {PROJECT['version']}" in lines
+    assert "License-Expression: MIT" in lines
+    assert "License-File: LICENSE" in lines
+    assert "Classifier: Typing :: Typed" in lines
+
+
+def test_our_packages_come_from_the_wheel(installed: Installed) -> None:
+    names = ", ".join(PACKAGES)
+    code = f"import {names}; print(*(package.__file__ for package in ({names})), sep='\\n')"
+    for path in installed.run(str(installed.python), "-c", code).splitlines():
+        assert Path(path).is_relative_to(installed.environment)
+
+
+def test_there_is_one_version_number(installed: Installed) -> None:
+    assert installed.run("arena", "--version") == f"arena, version {PROJECT['version']}\n"
+    code = "from arena.support.version import SERVER; print(SERVER)"
+    assert installed.run(str(installed.python), "-c", code) == f"schotten-arena {PROJECT['version']}\n"
+
+
+def test_a_user_plays_verifies_and_reports(installed: Installed) -> None:
+    played = installed.run("arena", "play", "greedy", "random", "--rounds", "4", "--journal", "match.jsonl")
+    assert "Points of greedy vs random: " in played
+    assert "all in order" in installed.run("arena", "verify", "match.jsonl")
+    installed.run("arena", "report", "match.jsonl", "-o", "report")
+    assert "greedy" in (installed.home / "report" / "index.html").read_text()
+
+
+def test_an_author_makes_a_bot_checks_it_and_plays_with_it(installed: Installed) -> None:
+    """By typing what `arena new-bot` prints."""
+    _, *commands = installed.run("arena", "new-bot", "python", "mybot").splitlines()
+    assert len(commands) == 3
+    script = "\n".join(("set -e", commands[0], *(f"{command} --rounds 4" for command in commands[1:])))
+    done = installed.run("bash", "-c", script)
+    assert "python3 mybot.py: fit to play" in done
+    assert "Points of mybot vs greedy: " in done
+
+
+def test_an_author_reads_the_specification(installed: Installed) -> None:
+    assert installed.run("arena", "spec") == (ROOT / "SPEC.md").read_text()

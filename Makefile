@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength clean help
+.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bots that come along
 	@$(BIN)/arena demo
@@ -48,6 +48,9 @@ strength: $(READY)  ## how the example bots fare against each other (some minute
 
 spec: $(READY)  ## write the generated parts of SPEC.md anew
 	@$(BIN)/python -m tests.docs.spec
+
+picture: $(READY)  ## draw docs/report.png, the picture in README.md (plays for a minute; needs chromium)
+	@$(BIN)/python -m tests.docs.picture
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -79,7 +79,7 @@ _SHOWN_LETTERS = 24  # of a text: enough for all but a hash
 
 
 def _shortened(value: Any, depth: int = 0) -> str:
-    """As JSON, but of a list only the first member, of an inner object only two fields, of a hash only its beginning."""
+    """As JSON, but with the first member of a list, two fields of an inner object and the beginning of a hash."""
     match value:
         case dict():
             fields = [f'"{name}":{_shortened(inner, depth + 1)}' for name, inner in value.items()]
@@ -184,7 +184,13 @@ def _script() -> Iterator[Step]:
     yield "There is nothing left to play. The bot leaves.", [Bye("the tournament is over")]
 
 
-GENERATED = {"contents": contents, "glance": glance, "diagram": diagram, "transitions": transitions, "transcript": transcript}
+GENERATED = {
+    "contents": contents,
+    "glance": glance,
+    "diagram": diagram,
+    "transitions": transitions,
+    "transcript": transcript,
+}
 
 
 def renewed(text: str) -> str:

@@ -115,9 +115,7 @@ def test_every_field_of_the_state_is_described() -> None:
             assert re.search(rf"`(state\.|clock\.)?{field}`", described), f"{name}.{field}"
 
 
-JOURNAL_LINES = [
-    line for block in re.findall(r"```journal\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()
-]
+JOURNAL_LINES = [line for block in re.findall(r"```journal\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
 def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:

@@ -26,15 +26,15 @@ _BOTS: Final = (
 )
 # What a browser window would have, and how much of that the picture shows: scaled by the browser, because a picture
 # that is scaled afterwards is blurred and twice as large.
-_REPORT: Final = ({"width": 1180, "height": 970}, 0.7)
-_ROUND: Final = ({"width": 1150, "height": 815}, 0.56)
-_WHOLE: Final = ({"width": 1120, "height": 728}, 1.0)
+_REPORT: Final = ({"width": 1180, "height": 1003}, 0.7)
+_ROUND: Final = ({"width": 1150, "height": 840}, 0.55)
+_WHOLE: Final = ({"width": 1120, "height": 750}, 1.0)
 _PAGE: Final = """
 <style>
   body { margin: 0; background: #dfe5ea; }
   img { position: absolute; border: 1px solid #b4bcc4; }
   #report { left: 24px; top: 24px; }
-  #round { right: 24px; bottom: 24px; box-shadow: 0 0 0 6px #dfe5ea; }
+  #round { right: 24px; top: 258px; box-shadow: 0 0 0 6px #dfe5ea; }
 </style>
 <img id="report" src="report.png"><img id="round" src="round.png">
 """

@@ -6,9 +6,9 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength clean help
+.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength picture clean help
 
-demo: $(READY)  ## the main job, small: a tournament of the bots that come along
+demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
@@ -32,7 +32,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 attack: $(READY)  ## stalls, storms, strangers, kills and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack
 
-format: $(READY)  ## mend lint and format
+format: $(READY)  ## repair lint and format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -46,8 +46,11 @@ confusables: $(READY)  ## regenerate the characters that look alike; FILE is con
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.bench.strength
 
-spec: $(READY)  ## write the generated parts of SPEC.md anew
+spec: $(READY)  ## rewrite the generated parts of SPEC.md
 	@$(BIN)/python -m tests.docs.spec
+
+picture: $(READY)  ## draw docs/report.png, the picture in README.md (plays for a minute; needs chromium)
+	@$(BIN)/python -m tests.docs.picture
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

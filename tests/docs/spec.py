@@ -1,7 +1,9 @@
-"""The parts of SPEC.md that are made from the program itself; `make spec` writes them anew, a test compares them."""
+"""The parts of SPEC.md that are made from the program itself; `make spec` rewrites them, a test compares them."""
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from arena.match import translate
 from arena.match.referee import Referee
@@ -15,6 +17,7 @@ from protocol.messages import (
     BotMessage,
     Bye,
     Clock,
+    Error,
     MatchClock,
     MatchEnd,
     MatchStart,
@@ -27,6 +30,7 @@ from protocol.messages import (
     encode,
 )
 from protocol.session import TRANSITIONS, Role, Session, State
+from tests.docs.documents import Document, anchor_of
 from tests.helpers.paths import ROOT
 
 SPEC = ROOT / "SPEC.md"
@@ -39,8 +43,55 @@ STATES = {
     State.MATCH: "*match*: between the rounds of a match",
     State.ROUND: "*round*: in a round, the bot is not asked",
     State.THINKING: "*thinking*: a request is open",
+    State.WATCHING: "*watching*: the peer watches a match",
     State.CLOSED: "*closed*: the server has said bye",
 }
+_ANY_TIME = (Bye, Error)  # what the server may say in every state
+
+
+def contents() -> Iterator[str]:
+    """Every heading as a link: parts in bold, their sections as a list, and what these hold in the same line."""
+    level, line = 0, ""
+    for marks, title in re.findall(r"^(#+) (.*)$", Document("SPEC.md").prose(), re.MULTILINE)[1:]:
+        link = f"[{title}](#{anchor_of(title)})"
+        if len(marks) == 3:
+            line += f"{': ' if level == 2 else ', '}{link}"
+        else:
+            yield from [line] if line else []
+            line = f"\n**{link}**\n" if len(marks) == 1 else f"* {link}"
+        level = len(marks)
+    yield f"{line}\n"
+
+
+def glance() -> Iterator[str]:
+    """A whole connection, one message of each type."""
+    said: dict[type[Message], Message] = {}
+    for _, messages in _conversation():
+        for message in messages:
+            said.setdefault(type(message), message)
+    yield "```text"
+    for message in said.values():
+        yield f"{'bot:   ' if isinstance(message, BotMessage) else 'server:'} {_shortened(json.loads(encode(message)))}"
+    yield "```"
+
+
+_SHOWN_LETTERS = 24  # of a text: enough for all but a hash
+
+
+def _shortened(value: Any, depth: int = 0) -> str:
+    """As JSON, but with the first member of a list, two fields of an inner object and the beginning of a hash."""
+    match value:
+        case dict():
+            fields = [f'"{name}":{_shortened(inner, depth + 1)}' for name, inner in value.items()]
+            return f"{{{','.join(fields if depth < 1 or len(fields) < 3 else [*fields[:2], ' …'])}}}"
+        case [dict(), *_]:
+            return "[{…}, …]"
+        case [first, _, *_]:
+            return f"[{_shortened(first, depth + 1)}, …]"
+        case str() if len(value) > _SHOWN_LETTERS:
+            return f'"{value[:8]}…"'
+        case _:
+            return json.dumps(value, separators=(",", ":"))
 
 
 def transitions() -> Iterator[str]:
@@ -49,7 +100,7 @@ def transitions() -> Iterator[str]:
     for state, words in STATES.items():
         first = True
         for (now, message), then in TRANSITIONS.items():
-            if now is state and message not in (Bye,) and then is not now:
+            if now is state and message not in _ANY_TIME:
                 who = "bot" if issubclass(message, BotMessage) else "server"
                 yield f"| {words if first else ''} | {who} | `{message.__struct_config__.tag}` | *{then.value}* |"
                 first = False
@@ -62,7 +113,7 @@ def diagram() -> Iterator[str]:
     yield "stateDiagram-v2"
     yield "    [*] --> new"
     for (now, message), then in TRANSITIONS.items():
-        if then is not now and message is not Bye:
+        if message not in _ANY_TIME:
             who = "bot" if issubclass(message, BotMessage) else "server"
             yield f"    {now.value} --> {then.value}: {who} {message.__struct_config__.tag}"
     yield "```"
@@ -133,7 +184,13 @@ def _script() -> Iterator[Step]:
     yield "There is nothing left to play. The bot leaves.", [Bye("the tournament is over")]
 
 
-GENERATED = {"diagram": diagram, "transitions": transitions, "transcript": transcript}
+GENERATED = {
+    "contents": contents,
+    "glance": glance,
+    "diagram": diagram,
+    "transitions": transitions,
+    "transcript": transcript,
+}
 
 
 def renewed(text: str) -> str:

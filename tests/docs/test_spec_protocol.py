@@ -1,4 +1,4 @@
-"""The protocol part of SPEC.md: every line decodes, every field is described, every program runs."""
+"""The protocol in SPEC.md: every line decodes, every field is described, every program runs."""
 
 import json
 import re
@@ -25,20 +25,32 @@ from arena.journal.lines import (
 from arena.plan.deals import DealKey
 from engine.record import verify
 from protocol.errors import Code
-from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode
+from protocol.messages import (
+    BotMessage,
+    Error,
+    Message,
+    ServerMessage,
+    WatchedPosition,
+    WatchedResult,
+    Watching,
+    decode_from_bot,
+    decode_from_server,
+    encode,
+)
 from protocol.schema import schema
+from protocol.session import State
 from tests.docs import spec
+from tests.docs.documents import Document, anchor_of
 from tests.helpers.sdk import write_sdk
 
 TEXT = spec.SPEC.read_text()
-PROTOCOL = TEXT[TEXT.index("# The protocol\n") :]
-JSON_LINES = [line for block in re.findall(r"```json\n(.*?)```", PROTOCOL, re.DOTALL) for line in block.splitlines()]
-TRANSCRIPT = re.findall(r"^([<>]) (\{.*\})$", PROTOCOL, re.MULTILINE)
+JSON_LINES = [line for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
+TRANSCRIPT = re.findall(r"^([<>]) (\{.*\})$", TEXT, re.MULTILINE)
 
 
-def section(title: str) -> str:
-    start = PROTOCOL.index(f"### {title}\n")
-    return PROTOCOL[start : PROTOCOL.find("\n##", start + 5)]
+def section(title: str, marks: str = "###") -> str:
+    start = TEXT.index(f"{marks} {title}\n")
+    return TEXT[start : TEXT.find("\n##", start + 5)]
 
 
 def from_bot(line: str) -> bool:
@@ -59,6 +71,27 @@ def test_every_line_of_the_transcript_decodes_and_fits_the_schema() -> None:
         decode = decode_from_bot if mark == "<" else decode_from_server
         assert encode(decode(line.encode())).decode().rstrip() == line
         jsonschema.validate(json.loads(line), schema())
+
+
+def test_the_protocol_at_a_glance_is_one_message_of_each_type_but_those_of_failures() -> None:
+    glance = section("The protocol at a glance", "##")
+    lines = re.findall(r"^(server|bot): +\{\"type\":\"(\w+)\"", glance, re.MULTILINE)
+    assert len(lines) == 10
+    said = {*ServerMessage.__args__, *BotMessage.__args__} - {Error, Watching, WatchedPosition, WatchedResult}
+    assert sorted(name for _, name in lines) == sorted(str(each.__struct_config__.tag) for each in said)
+    assert all(len(line) < 250 for line in glance.splitlines())
+
+
+def test_every_state_has_its_row() -> None:
+    assert set(spec.STATES) == set(State)
+
+
+def test_the_contents_link_to_every_heading_in_its_order() -> None:
+    document = Document("SPEC.md")
+    _, *headings = re.findall(r"^#+ (.*)$", document.prose(), re.MULTILINE)
+    contents = TEXT.partition("<!-- end generated: contents -->")[0]
+    assert re.findall(r"\[([^\]]+)\]\(#", contents) == headings
+    assert len({anchor_of(heading) for heading in headings}) == len(headings)
 
 
 def test_the_generated_parts_are_up_to_date() -> None:
@@ -83,9 +116,7 @@ def test_every_field_of_the_state_is_described() -> None:
             assert re.search(rf"`(state\.|clock\.)?{field}`", described), f"{name}.{field}"
 
 
-JOURNAL_LINES = [
-    line for block in re.findall(r"```journal\n(.*?)```", PROTOCOL, re.DOTALL) for line in block.splitlines()
-]
+JOURNAL_LINES = [line for block in re.findall(r"```journal\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
 def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
@@ -96,25 +127,25 @@ def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
     verify(game_record(lines[1]))
     assert DealKey(lines[4].secret).hash == lines[0].config["seed_hash"]
     for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
-        assert f'"{field}"' in PROTOCOL or field == "v"
-    described = PROTOCOL[PROTOCOL.index("## The journal") :]
+        assert f'"{field}"' in TEXT or field == "v"
+    described = TEXT[TEXT.index("## The journal") :]
     assert all(f"`{field}`" in described for field in RoundLine.__struct_fields__ if field != "v")
 
 
 def test_every_error_code_has_its_line() -> None:
-    faults = PROTOCOL[PROTOCOL.index("## Faults") : PROTOCOL.index("## Versions")]
+    faults = TEXT[TEXT.index("## Faults") : TEXT.index("## Versions")]
     advice = dict(re.findall(r"^\| `([a-z0-9-]+)` \| [^|]+ \| ([^|]+) \|$", faults, re.MULTILINE))
     assert {*Code, "illegal-move", "timeout"} <= advice.keys()
     assert all(len(text) >= 5 for text in advice.values())
 
 
 def test_every_check_is_explained() -> None:
-    table = PROTOCOL[PROTOCOL.index("### What the checker asks") : PROTOCOL.index("## The wire")]
+    table = section("What the checker asks", "##")
     for code, _, _ in _checks():
         assert f"`{code}`" in table or code in ("rules-expert", "rules-tactics", "rules-tactics-expert"), code
 
 
-PROGRAMS = re.findall(r"```python\n(.*?)```", PROTOCOL, re.DOTALL)
+PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 def test_the_bot_over_tcp_passes_the_check_at_the_address_that_is_printed(tmp_path: Path) -> None:
@@ -138,7 +169,7 @@ def test_the_python_bots_of_the_walk_through_pass_the_check(program: str, tmp_pa
     check(f"{sys.executable} first.py", tmp_path)
 
 
-@pytest.mark.parametrize("program", re.findall(r"```javascript\n(.*?)```", PROTOCOL, re.DOTALL))
+@pytest.mark.parametrize("program", re.findall(r"```javascript\n(.*?)```", TEXT, re.DOTALL))
 def test_the_javascript_bot_of_the_walk_through_passes_the_check(program: str, tmp_path: Path) -> None:
     if not shutil.which("node"):
         pytest.skip("no node on this machine")

@@ -1,0 +1,53 @@
+"""Links lead somewhere, README.md can be read in one go, and docs/architecture.md describes this tree."""
+
+import re
+from statistics import median
+
+import pytest
+
+from tests.docs.documents import CONTRIBUTING, EVERY, README, Document
+from tests.helpers.paths import ROOT
+from tests.test_architecture import LADDER
+
+ARCHITECTURE = Document("docs/architecture.md")
+
+
+@pytest.mark.parametrize("document", EVERY, ids=lambda document: document.name)
+def test_every_link_leads_to_a_file_and_a_heading(document: Document) -> None:
+    for link in document.links():
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (document.path.parent / path).resolve() if path else document.path
+        assert target.exists(), link
+        if anchor:
+            (known,) = [each.anchors() for each in EVERY if each.path == target]
+            assert anchor in known, link
+
+
+def test_the_median_sentence_of_the_readme_has_fewer_than_18_words() -> None:
+    lengths = [len(sentence.split()) for sentence in README.sentences()]
+    assert len(lengths) > 50
+    assert median(lengths) < 18
+
+
+def test_the_ladder_of_the_architecture_is_the_one_that_is_enforced() -> None:
+    (ladder,) = ARCHITECTURE.blocks("text")
+    rows = [line.split() for line in ladder.splitlines()]
+    assert [row[0] for row in rows] == [*map(str, reversed(range(len(LADDER)))), "-"]
+    assert tuple(set(row[1:]) for row in rows) == (*LADDER, {"engine", "protocol"})
+
+
+def test_every_room_is_described_in_the_order_of_the_ladder() -> None:
+    described = re.findall(r"^\| `(\w+)` \|", ARCHITECTURE.text, re.MULTILINE)
+    left = iter(described)
+    assert all({next(left) for _ in rooms} == rooms for rooms in LADDER)
+    assert next(left, None) is None
+
+
+@pytest.mark.parametrize("document", [ARCHITECTURE, CONTRIBUTING], ids=lambda document: document.name)
+def test_every_module_and_folder_that_is_named_exists(document: Document) -> None:
+    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*(?:/|/[a-z_]+\.py))`", document.text)
+    assert len(named) > 8
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "arena" / name).exists(), name

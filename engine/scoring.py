@@ -12,34 +12,27 @@ WIN_POINTS = 5
 
 
 class Ending(enum.Enum):
+    """How the rules end a round."""
+
     FIVE_STONES = "five-stones"
     THREE_ADJACENT = "three-adjacent"
     BLOCKED = "blocked"
-    ILLEGAL_MOVE = "illegal-move"
-    MALFORMED = "malformed"
-    TIMEOUT = "timeout"
-    CRASHED = "crashed"
-    FAILED_TO_START = "failed-to-start"
-    DISCONNECTED = "disconnected"
-    OUT_OF_MEMORY = "out-of-memory"
-    OUT_OF_CPU = "out-of-cpu"
-    OUT_OF_PROCESSES = "out-of-processes"
 
-    @property
-    def is_fault(self) -> bool:
-        """Ended by a bot's failure, not by the rules."""
-        return self not in (Ending.FIVE_STONES, Ending.THREE_ADJACENT, Ending.BLOCKED)
+
+class Forfeit(enum.Enum):
+    """Why a round ended before the rules ended it. The rules know no reason: a program that stages rounds defines its
+    reasons as a subclass."""
 
 
 @attrs.frozen
 class Outcome:
     winner: Seat | None
-    ending: Ending
+    ending: Ending | Forfeit
     points: tuple[int, int]
     owners: tuple[Seat | None, ...]
 
     @staticmethod
-    def of(winner: Seat | None, ending: Ending, owners: Sequence[Seat | None]) -> "Outcome":
+    def of(winner: Seat | None, ending: Ending | Forfeit, owners: Sequence[Seat | None]) -> "Outcome":
         """The winner scores five, everybody else one for each stone held."""
         a, b = (WIN_POINTS if seat == winner else owners.count(seat) for seat in SEATS)
         return Outcome(winner, ending, (a, b), tuple(owners))

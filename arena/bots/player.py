@@ -11,9 +11,9 @@ import trio
 from arena.bots.launch import Overrun
 from arena.bots.link import Link, LinkClosed
 from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
+from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.version import SERVER
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
 from protocol.session import State
@@ -32,7 +32,7 @@ class StartFailure(Exception):
 class LeftBetweenRounds(Exception):
     """The bot was there, and left without being told to. It loses the round that it left before."""
 
-    def __init__(self, ending: Ending, reason: str):
+    def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
         self.ending = ending
 
@@ -40,7 +40,7 @@ class LeftBetweenRounds(Exception):
 class Gone(Exception):
     """The bot left in the middle of a round and will not be back."""
 
-    def __init__(self, ending: Ending, reason: str):
+    def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
         self.ending = ending
 
@@ -125,7 +125,7 @@ class LocalPlayer(Player):
             if overrun:
                 raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
             ended = f"it ended by itself after the round before ({exit_words(status)})"
-            raise LeftBetweenRounds(Ending.CRASHED, ended)
+            raise LeftBetweenRounds(Fault.CRASHED, ended)
         if self.process is None:
             await self._start()
 
@@ -135,7 +135,7 @@ class LocalPlayer(Player):
         with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
             await process.last_words()  # a closed pipe is seen a moment before the exit
         reason = process.ended_words or f"{closed}, but it still runs"
-        raise Gone(process.overrun.ending if process.overrun else Ending.CRASHED, reason)
+        raise Gone(process.overrun.ending if process.overrun else Fault.CRASHED, reason)
 
     async def leave(self) -> None:
         """Ends the process, and waits until it is gone."""

@@ -18,9 +18,9 @@ import trio
 from arena.bots.link import said_text
 from arena.bots.process import SpawnError, exit_words
 from arena.devtools.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, plain
+from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
 from engine.ruleset import PRESETS
-from engine.scoring import Ending
 
 
 class Verdict(enum.Enum):
@@ -246,12 +246,12 @@ async def _early_end(exam: Examination) -> str:
     await probe.start_match(rules, rounds=3)
     between = await probe.start_round(rules, 1)
     await probe.play_on(between, most=4)
-    await probe.end_round(between, Ending.CRASHED)  # while the opponent thinks
+    await probe.end_round(between, Fault.CRASHED)  # while the opponent thinks
     thinking = await probe.start_round(rules, 2)
     await probe.play_on(thinking, most=3)
     await probe.ask(thinking)
     probe.late_answers_expected = 1
-    await probe.end_round(thinking, Ending.DISCONNECTED)  # while the bot thinks: its answer comes too late
+    await probe.end_round(thinking, Fault.DISCONNECTED)  # while the bot thinks: its answer comes too late
     whole = await probe.start_round(rules, 3)
     await probe.play_on(whole)
     await probe.end_round(whole)

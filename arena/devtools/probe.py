@@ -12,13 +12,13 @@ import trio
 
 from arena.bots.link import Link, LinkClosed, said_text
 from arena.bots.process import BotProcess, exit_words, spawn
+from arena.journal.endings import Fault
 from arena.match import translate
 from arena.match.referee import Ask, Referee
 from arena.plan.bot_spec import BotSpec
 from engine.cards import SEATS, Seat, card_texts, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
 from protocol.messages import (
@@ -266,7 +266,7 @@ class Probe:
             await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))
             raise Misbehaved(f"an illegal move: {fault.detail}")
 
-    async def end_round(self, current: Round, ending: Ending | None = None) -> None:
+    async def end_round(self, current: Round, ending: Fault | None = None) -> None:
         """As it ended by the rules, or because the opponent failed in some way."""
         referee, seat = current.referee, current.seat
         if ending:

@@ -13,6 +13,7 @@ import trio
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure
 from arena.journal.bot_history import RecordedMatch, RecordedRound
+from arena.journal.endings import Fault
 from arena.journal.lines import game_record
 from arena.match import translate
 from arena.match.referee import Ask, Referee
@@ -24,7 +25,6 @@ from engine.cards import SEATS, Seat, card_texts
 from engine.errors import EngineError
 from engine.game import Game
 from engine.record import GameRecord
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.fairness import hash_of
 from protocol.messages import Action, MatchEnd, MatchStart, RoundStart
@@ -173,13 +173,13 @@ class _RoundOnceMore:
                 action = await link.hear()
         except trio.TooSlowError:
             return None, await self._failed(
-                Ending.TIMEOUT, link.unfinished_line() or f"no answer within {budget:.0f} ms"
+                Fault.TIMEOUT, link.unfinished_line() or f"no answer within {budget:.0f} ms"
             )
         except RemoteProtocolError as error:
-            return None, await self._failed(Ending.MALFORMED, str(error))
+            return None, await self._failed(Fault.MALFORMED, str(error))
         except LinkClosed as closed:
             words = await self._last_words(str(closed))
-            return None, await self._failed(Ending.CRASHED, words)
+            return None, await self._failed(Fault.CRASHED, words)
         assert isinstance(action, Action)  # the session allows nothing else here
         clock.spend(seat, (trio.current_time() - asked) * 1000)
         return action.move, _illegal(referee.game, action.move)
@@ -189,7 +189,7 @@ class _RoundOnceMore:
         assert self._player.link is not None
         return self._player.link
 
-    async def _failed(self, ending: Ending, detail: str) -> str:
+    async def _failed(self, ending: Fault, detail: str) -> str:
         if overrun := self._player.overrun:
             ending, detail = overrun.ending, overrun.words
         await self._player.leave()
@@ -217,5 +217,5 @@ def _illegal(game: Game, text: str) -> str | None:
     try:
         game.copy().apply(parse(text))
     except EngineError as error:
-        return f"{Ending.ILLEGAL_MOVE.value}: {error}"
+        return f"{Fault.ILLEGAL_MOVE.value}: {error}"
     return None

@@ -9,6 +9,7 @@ import attrs
 import trio
 
 from arena.bots.player import LeftBetweenRounds, StartFailure
+from arena.journal.endings import Fault
 from arena.match import translate
 from arena.match.audience import Audience, Scene
 from arena.match.referee import Referee
@@ -18,7 +19,6 @@ from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from engine.cards import SEATS, Seat, card_texts
 from engine.ruleset import RuleSet
-from engine.scoring import Ending
 from protocol.fairness import hash_of
 from protocol.messages import Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
 from protocol.session import State
@@ -142,7 +142,7 @@ class Match:
         if len(failures) == len(SEATS):
             referee.nobody_started(*(str(failures[seat]) for seat in SEATS))
         for seat, failure in failures.items() if len(failures) == 1 else ():
-            ending = failure.ending if isinstance(failure, LeftBetweenRounds) else Ending.FAILED_TO_START
+            ending = failure.ending if isinstance(failure, LeftBetweenRounds) else Fault.FAILED_TO_START
             referee.forfeit(seat, ending, str(failure))
         return None
 

@@ -20,11 +20,11 @@ import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import Gone, Player
+from arena.journal.endings import Fault
 from arena.match.referee import Referee
 from arena.match.round_clock import RoundClock
 from arena.match.watchdog import Deadline, Watch
 from engine.cards import SEATS, Seat
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Action, BotMessage, Clock, Request
 from protocol.session import State
@@ -81,7 +81,7 @@ class RoundPlay:
                     if overrun := self._players[self._seat].overrun:  # it was ended in the middle of a line
                         self._referee.forfeit(self._seat, overrun.ending, overrun.words)
                     else:
-                        self._referee.forfeit(self._seat, Ending.MALFORMED, str(error), code=error.code)
+                        self._referee.forfeit(self._seat, Fault.MALFORMED, str(error), code=error.code)
                     stopped = _Stopped.OVER
                 except Gone as gone:
                     self._referee.forfeit(self._seat, gone.ending, str(gone))
@@ -134,7 +134,7 @@ class RoundPlay:
         allowed = _allowed(clock.shown(seat))
         if link is None:
             gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
-            self._referee.forfeit(seat, Ending.DISCONNECTED, gone)
+            self._referee.forfeit(seat, Fault.DISCONNECTED, gone)
             return None
         deadline = self._asked + clock.budget_ms(seat) / 1000
         stall = self._watch.stall_at(deadline)
@@ -145,7 +145,7 @@ class RoundPlay:
                 return Void(f"the arena stood still for {ms:.0f} ms when the time of {player.spec.name} ran out", seat)
         took = (trio.current_time() - self._asked) * 1000
         silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
-        self._referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {allowed}")
+        self._referee.forfeit(seat, Fault.TIMEOUT, f"{silence}; allowed were {allowed}")
         return None
 
 

@@ -12,8 +12,8 @@ import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import Gone, Player, StartFailure
+from arena.journal.endings import Fault
 from arena.plan.bot_spec import RemoteSpec
-from engine.scoring import Ending
 from protocol.messages import Bye, Error
 from protocol.session import State
 
@@ -267,7 +267,7 @@ class RemotePlayer(Player):
     async def come_back(self, closed: str) -> None:
         self._lose()
         if not await self._sit():
-            raise Gone(Ending.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
+            raise Gone(Fault.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
         assert self._match is not None
         assert self._round is not None
         await self.tell(self._match)

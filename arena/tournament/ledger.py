@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
+from arena.journal.endings import ENDINGS, Fault
 from arena.journal.lines import (
     Entry,
     Journal,
@@ -25,7 +26,6 @@ from arena.plan.config import Config, ConfigError, differences
 from arena.plan.deals import DealKey, is_recorded
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
-from engine.scoring import Ending
 
 
 @attrs.define
@@ -63,10 +63,10 @@ class Ledger:
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:
         """Whether the bot did; None if it was not even there, which says nothing about it."""
-        ending = Ending(line.result.ending)
-        nobody_started = line.result.winner is None and ending.is_fault
+        ending = ENDINGS[line.result.ending]
+        nobody_started = line.result.winner is None and isinstance(ending, Fault)
         failed = nobody_started or (line.fault is not None and line.fault.seat == seat)
-        away = ending in (Ending.FAILED_TO_START, Ending.DISCONNECTED) and line.bots[seat] in self.outside
+        away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self.outside
         return None if failed and away else failed
 
     def _count(self, name: str, failed: bool | None) -> bool:

@@ -22,6 +22,7 @@ import attrs
 import trio
 
 from arena.bots.player import Player
+from arena.journal.endings import Fault
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import (
     WITHDRAWN,
@@ -52,7 +53,7 @@ from arena.tournament.player_pool import Nobody, Outside, Seats, StderrKeeper
 from arena.tournament.recording import round_line
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.scoring import Ending, next_first
+from engine.scoring import next_first
 
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
 _IN_FLIGHT: Final = 64  # rounds on their way to the disk
@@ -373,7 +374,7 @@ class Tournament:
         if len(absent) == len(SEATS):
             referee.nobody_started(reason, reason)
         else:
-            referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
+            referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
         played = PlayedRound(planned, first, dealt, referee, utc_now(), None)
         match.count(played)
         return played

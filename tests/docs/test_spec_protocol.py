@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from arena.devtools.check import _checks
+from arena.journal.endings import verify
 from arena.journal.lines import (
     JournalLine,
     ResumeLine,
@@ -23,7 +24,6 @@ from arena.journal.lines import (
     game_record,
 )
 from arena.plan.deals import DealKey
-from engine.record import verify
 from protocol.errors import Code
 from protocol.messages import BotMessage, Message, ServerMessage, decode_from_bot, decode_from_server, encode, schema
 from tests.docs import spec

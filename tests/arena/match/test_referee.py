@@ -6,13 +6,13 @@ import attrs
 import pytest
 from hypothesis import given
 
+from arena.journal.endings import Fault
 from arena.match.referee import Move, Referee
 from arena.match.translate import Translator, side_of
 from engine.cards import SEATS, card_texts
 from engine.deal import Deal
 from engine.record import GameRecord, verify
 from engine.ruleset import PRESETS, RuleSet
-from engine.scoring import Ending
 from engine.view import view
 from protocol.messages import Clock, Points
 from tests.helpers.walks import rule_sets, seeds, walk
@@ -94,7 +94,7 @@ def test_an_illegal_move_forfeits_the_round_and_says_why(text: str, detail: str)
     played.answer(text, 5)
     assert played.ask() is None
     assert played.fault is not None
-    assert (played.fault.seat, played.fault.ending) == (0, Ending.ILLEGAL_MOVE)
+    assert (played.fault.seat, played.fault.ending) == (0, Fault.ILLEGAL_MOVE)
     assert played.fault.detail.startswith(detail)
     assert played.outcome is not None
     assert (played.outcome.winner, played.outcome.points) == (1, (0, 5))

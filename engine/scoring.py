@@ -40,28 +40,24 @@ class Outcome:
 
 @attrs.frozen
 class Score:
-    """Where a match stands: points by seat, rounds played, and who begins the next one."""
+    """Where a match stands: the points by seat, and who begins the next round."""
 
     rules: RuleSet
     first: Seat
     points: tuple[int, int] = (0, 0)
-    rounds: int = 0
+
+    def begun_by(self, seat: Seat | None) -> "Score":
+        """The score before a round that a schedule lets this seat begin; None leaves it to the rules."""
+        return self if seat is None else Score(self.rules, seat, self.points)
 
     def after(self, outcome: Outcome) -> "Score":
+        """A drawn round has no winner who could begin the next one: then the players alternate."""
         a, b = (had + won for had, won in zip(self.points, outcome.points, strict=True))
-        return attrs.evolve(
-            self, first=next_first(self.rules, self.first, outcome.winner), points=(a, b), rounds=self.rounds + 1
-        )
+        winner = outcome.winner if self.rules.begins is Begins.WINNER else None
+        return Score(self.rules, other(self.first) if winner is None else winner, (a, b))
 
     @property
     def leader(self) -> Seat | None:
-        """Who has more points; None when they are equal, which at the end draws the match."""
+        """The seat with more points, which at the end has won the match; None, a draw, if they are equal."""
         a, b = self.points
         return None if a == b else SEATS[b > a]
-
-
-def next_first(rules: RuleSet, first: Seat, winner: Seat | None) -> Seat:
-    """Who begins after a round that `first` began. A drawn round has no winner to begin: then they alternate."""
-    if rules.begins is Begins.WINNER and winner is not None:
-        return winner
-    return other(first)

@@ -19,6 +19,7 @@ from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from engine.cards import SEATS, Seat, card_texts
 from engine.ruleset import RuleSet
+from engine.scoring import Score
 from protocol.fairness import hash_of
 from protocol.messages import Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
 from protocol.session import State
@@ -44,7 +45,7 @@ def utc_now() -> str:
 
 
 class Match:
-    """The state of a match under way; points and deals of rounds played before a resume come in from outside.
+    """The state of a match under way; scores, and deals of rounds played before a resume, come in from outside.
 
     `may_excuse` says whether the lateness of the bot of this name may still make a round void. `keep_fault` is called
     while the bots are still there, and returns where it kept more about the fault.
@@ -63,9 +64,6 @@ class Match:
     ):
         self.planned = planned
         self._rounds = planned.rounds
-        self.points = (0, 0)
-        self.winner: Seat | None = None  # of the round before
-        self.first = SEATS[0]  # of the round before
         self._rules = rules
         self._players = players
         self._watch = watch
@@ -85,15 +83,17 @@ class Match:
             for seat in SEATS
         )
 
-    async def play_round(self, planned: PlannedRound, first: Seat, dealt: Dealt) -> PlayedRound:
+    async def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt) -> PlayedRound:
+        """`score` is that before the round; its `first` begins."""
+        first = score.first
         self._dealt[planned.number] = dealt
         referee = Referee(self._rules, dealt.deal, first)
         started = utc_now()
         void = await self._seat_both(referee)
         if void is None and referee.outcome is None:
-            await self._announce(planned, referee, dealt, first)
-            watched = self._watched(planned, referee, first)
-            void = await RoundPlay(referee, self._players, self.points, self._watch, self._may_excuse, watched).play()
+            await self._announce(planned, referee, dealt, score)
+            watched = self._watched(planned, referee, score)
+            void = await RoundPlay(referee, self._players, score.points, self._watch, self._may_excuse, watched).play()
         played = PlayedRound(planned, first, dealt, referee, started, void)
         if void is not None:
             if planned.mirrors is None:  # else the same deal comes again
@@ -101,24 +101,17 @@ class Match:
             return played
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
-        self.count(played)
-        await self._tell_result(played)
+        await self._tell_result(played, score)
         return played
 
-    def _watched(self, planned: PlannedRound, referee: Referee, first: Seat) -> Watched:
+    def _watched(self, planned: PlannedRound, referee: Referee, score: Score) -> Watched:
         if self._audience is None:
             return (), lambda: None
-        return self._audience.watchers, partial(self._audience.look, self._scene(planned, first), referee)
+        return self._audience.watchers, partial(self._audience.look, self._scene(planned, score), referee)
 
-    def _scene(self, planned: PlannedRound, first: Seat) -> Scene:
+    def _scene(self, planned: PlannedRound, score: Score) -> Scene:
         names = self._players[0].spec.name, self._players[1].spec.name
-        return Scene(self.planned.id, planned.number, self._rules.name, names, first, self.points)
-
-    def count(self, played: PlayedRound) -> None:
-        outcome = played.referee.outcome
-        assert outcome is not None
-        self.points = (self.points[0] + outcome.points[0], self.points[1] + outcome.points[1])
-        self.winner, self.first = outcome.winner, played.first
+        return Scene(self.planned.id, planned.number, self._rules.name, names, score.first, score.points)
 
     async def _seat_both(self, referee: Referee) -> Void | None:
         """A bot that does not come to the table has lost, and nobody wins where neither does. The round is void where a
@@ -157,27 +150,27 @@ class Match:
             return None
         return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
-    async def _announce(self, planned: PlannedRound, referee: Referee, dealt: Dealt, first: Seat) -> None:
+    async def _announce(self, planned: PlannedRound, referee: Referee, dealt: Dealt, score: Score) -> None:
         promised = hash_of(dealt.revealed(planned.number))
         for seat in SEATS:
             await self._players[seat].begin_round(
                 RoundStart(
                     round=planned.number,
                     seat=0 if seat == SEATS[0] else 1,
-                    first="you" if seat == first else "opponent",
+                    first="you" if seat == score.first else "opponent",
                     hand=card_texts(tuple(referee.game.hands[seat])),
-                    points=translate.points(self.points, seat),
+                    points=translate.points(score.points, seat),
                     deal_hash=promised,
                     attempt=dealt.attempt,
                 )
             )
 
-    async def _tell_result(self, played: PlayedRound) -> None:
+    async def _tell_result(self, played: PlayedRound, score: Score) -> None:
         """A bot at fault is told so and has to start anew."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
         if self._audience is not None:
-            self._audience.round_over(self._scene(played.planned, played.first), outcome)
+            self._audience.round_over(self._scene(played.planned, score), outcome)
         deals = self._deals_to_reveal(played.planned)
         for seat in SEATS:
             player = self._players[seat]
@@ -201,12 +194,10 @@ class Match:
             return of_voids
         return of_voids + [self._dealt[number].revealed(number) for number in numbers]
 
-    async def conclude(self) -> None:
+    async def conclude(self, score: Score) -> None:
         """The match is over: both bots are told the result."""
-        a, b = self.points
-        winner = None if a == b else SEATS[b > a]
         for seat in SEATS:
             player = self._players[seat]
             if player.link is not None and player.link.session.state is State.MATCH:  # else it never sat down
-                result = translate.result(winner, seat)
-                await player.tell(MatchEnd(self.planned.id, result, translate.points(self.points, seat)))
+                result = translate.result(score.leader, seat)
+                await player.tell(MatchEnd(self.planned.id, result, translate.points(score.points, seat)))

@@ -25,6 +25,7 @@ from arena.stats.tables import render
 from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from engine.cards import SEATS
+from engine.scoring import Score
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import command, configured, rounds_in, steady
 
@@ -72,7 +73,7 @@ async def play_one_round(
             await one.sit_down(match._starts[0])
             await two.sit_down(match._starts[1])
             nursery.start_soon(_call_after, 0.02, meanwhile)
-        played = await match.play_round(planned, SEATS[0], KEY.deal(planned, config.rules))
+        played = await match.play_round(planned, Score(config.rules, SEATS[0]), KEY.deal(planned, config.rules))
         await one.leave()
         await two.leave()
         nursery.cancel_scope.cancel()

@@ -16,7 +16,7 @@ from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
-from protocol.session import State
+from protocol.session import Session, State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
 
@@ -52,6 +52,10 @@ class Player(abc.ABC):
         self.wants_legal = True
         self._match: MatchStart | None = None  # that it was told of last
         self._round: RoundStart | None = None
+
+    @property
+    def session(self) -> Session | None:
+        return self.link.session if self.link else None
 
     def sits(self, match: MatchStart) -> bool:
         """Whether it is at the table and knows of the match already."""

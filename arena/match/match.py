@@ -10,19 +10,18 @@ import trio
 
 from arena.bots.player import LeftBetweenRounds, StartFailure
 from arena.journal.endings import Fault
-from arena.match import translate
 from arena.match.audience import Audience, Scene
+from arena.match.host import Host
 from arena.match.referee import Referee
+from arena.match.reveals import Reveals
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.match.watchdog import Watch
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
-from engine.cards import SEATS, Seat, card_texts
+from engine.cards import SEATS, Seat, other
 from engine.ruleset import RuleSet
 from engine.scoring import Score
-from protocol.fairness import hash_of
-from protocol.messages import Error, MatchEnd, MatchStart, RevealedDeal, RoundStart
-from protocol.session import State
+from protocol.messages import Error
 
 # Of the time to start, which a stall has to take before it excuses anything: a bot that had all but a few milliseconds
 # of it is too slow.
@@ -63,41 +62,42 @@ class Match:
         audience: Audience | None = None,
     ):
         self.planned = planned
-        self._rounds = planned.rounds
         self._rules = rules
         self._players = players
         self._watch = watch
         self._keep_fault = keep_fault
         self._may_excuse = may_excuse
         self._audience = audience
-        self._dealt = dict(dealt_before)  # by number of round
-        self._of_voids: list[RevealedDeal] = []  # deals that will not be played again, to be revealed next
-        self._starts = tuple(
-            MatchStart(
-                planned.id,
-                players[1 - seat].spec.name,
-                planned.length,
-                rules.name,
-                players[seat].spec.limits.for_match(),
-            )
-            for seat in SEATS
+        self._reveals = Reveals(planned.rounds, dealt_before)
+        self.hosts = self._host(SEATS[0]), self._host(SEATS[1])
+
+    def _host(self, seat: Seat) -> Host:
+        player = self._players[seat]
+        return Host(
+            player,
+            seat,
+            match=self.planned.id,
+            opponent=self._players[other(seat)].spec.name,
+            rounds=self.planned.length,
+            rules=self._rules.name,
+            clock=player.spec.limits.for_match(),
         )
 
     async def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt) -> PlayedRound:
         """`score` is that before the round; its `first` begins."""
-        first = score.first
-        self._dealt[planned.number] = dealt
-        referee = Referee(self._rules, dealt.deal, first)
+        deal = self._reveals.dealt(planned, dealt)
+        referee = Referee(self._rules, dealt.deal, score.first)
         started = utc_now()
         void = await self._seat_both(referee)
         if void is None and referee.outcome is None:
-            await self._announce(planned, referee, dealt, score)
+            for player, host in zip(self._players, self.hosts, strict=True):
+                await player.begin_round(host.start_round(referee, deal, score))
             watched = self._watched(planned, referee, score)
-            void = await RoundPlay(referee, self._players, score.points, self._watch, self._may_excuse, watched).play()
-        played = PlayedRound(planned, first, dealt, referee, started, void)
+            play = RoundPlay(referee, self._players, self.hosts, self._watch, self._may_excuse, watched)
+            void = await play.play()
+        played = PlayedRound(planned, score.first, dealt, referee, started, void)
         if void is not None:
-            if planned.mirrors is None:  # else the same deal comes again
-                self._of_voids.append(dealt.revealed(planned.number))
+            self._reveals.void(planned)
             return played
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
@@ -116,13 +116,13 @@ class Match:
     async def _seat_both(self, referee: Referee) -> Void | None:
         """A bot that does not come to the table has lost, and nobody wins where neither does. The round is void where a
         bot was too slow because the host stood still."""
-        if all(self._players[seat].sits(self._starts[seat]) for seat in SEATS):
+        if all(self._players[seat].sits(self.hosts[seat].match_start) for seat in SEATS):
             return None  # as in every round but the first
         failures: dict[Seat, StartFailure | LeftBetweenRounds] = {}
 
         async def seat_one(seat: Seat) -> None:
             try:
-                await self._players[seat].sit_down(self._starts[seat])
+                await self._players[seat].sit_down(self.hosts[seat].match_start)
             except (StartFailure, LeftBetweenRounds) as failure:
                 failures[seat] = failure
 
@@ -150,54 +150,24 @@ class Match:
             return None
         return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
-    async def _announce(self, planned: PlannedRound, referee: Referee, dealt: Dealt, score: Score) -> None:
-        promised = hash_of(dealt.revealed(planned.number))
-        for seat in SEATS:
-            await self._players[seat].begin_round(
-                RoundStart(
-                    round=planned.number,
-                    seat=0 if seat == SEATS[0] else 1,
-                    first="you" if seat == score.first else "opponent",
-                    hand=card_texts(tuple(referee.game.hands[seat])),
-                    points=translate.points(score.points, seat),
-                    deal_hash=promised,
-                    attempt=dealt.attempt,
-                )
-            )
-
     async def _tell_result(self, played: PlayedRound, score: Score) -> None:
         """A bot at fault is told so and has to start anew."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
         if self._audience is not None:
             self._audience.round_over(self._scene(played.planned, score), outcome)
-        deals = self._deals_to_reveal(played.planned)
-        for seat in SEATS:
-            player = self._players[seat]
-            if player.link is None:
-                continue
-            at_fault = fault is not None and fault.seat == seat
+        deals = self._reveals.after(played.planned)
+        for player, host in zip(self._players, self.hosts, strict=True):
+            at_fault = fault is not None and fault.seat == host.seat and player.link is not None
             if fault and at_fault:
                 await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
-            if player.link.session.state in (State.ROUND, State.THINKING):  # else the round never began for it
-                await player.tell(translate.round_end(played.planned.number, outcome, seat, deals))
+            if end := host.end_round(outcome, deals):
+                await player.tell(end)
             if at_fault:
                 await player.leave()
 
-    def _deals_to_reveal(self, planned: PlannedRound) -> list[RevealedDeal]:
-        """Its own deal, unless a mirrored round is still to come; then both at the end of that one. And those of void
-        rounds, which nobody will see again."""
-        of_voids, self._of_voids = self._of_voids, []
-        origin = planned.mirrors or planned.id
-        numbers = [each.number for each in self._rounds if origin in (each.id, each.mirrors)]
-        if numbers[-1] > planned.number:
-            return of_voids
-        return of_voids + [self._dealt[number].revealed(number) for number in numbers]
-
     async def conclude(self, score: Score) -> None:
         """The match is over: both bots are told the result."""
-        for seat in SEATS:
-            player = self._players[seat]
-            if player.link is not None and player.link.session.state is State.MATCH:  # else it never sat down
-                result = translate.result(score.leader, seat)
-                await player.tell(MatchEnd(self.planned.id, result, translate.points(score.points, seat)))
+        for player, host in zip(self._players, self.hosts, strict=True):
+            if end := host.end_match(score):
+                await player.tell(end)

@@ -15,12 +15,12 @@ import enum
 from collections.abc import Callable, Sized
 
 import attrs
-import msgspec
 import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import Gone, Player
 from arena.journal.endings import Fault
+from arena.match.host import Host
 from arena.match.referee import Referee
 from arena.match.round_clock import RoundClock
 from arena.match.watchdog import Deadline, Watch
@@ -30,6 +30,7 @@ from protocol.messages import Action, BotMessage, Clock, Request
 from protocol.session import State
 
 Players = tuple[Player, Player]
+Hosts = tuple[Host, Host]
 # Those who look on, and what to call after a move while there are any.
 Watched = tuple[Sized, Callable[[], None]]
 
@@ -55,14 +56,14 @@ class RoundPlay:
         self,
         referee: Referee,
         players: Players,
-        points: tuple[int, int],
+        hosts: Hosts,
         watch: Watch,
         may_excuse: Callable[[str], bool],
         watched: Watched,
     ):
         self._referee = referee
         self._players = players
-        self._points = points
+        self._hosts = hosts
         self._watch = watch
         self._may_excuse = may_excuse  # whether a void may be granted to the bot of this name
         self._watched = watched
@@ -101,9 +102,8 @@ class RoundPlay:
         while ask := referee.ask():
             self._seat = seat = ask.seat
             player = self._players[seat]
+            request = self._hosts[seat].ask(ask, clock.shown(seat))
             link = _link_of(player)
-            number = link.session.last_id + 1
-            request = referee.request(ask, number, self._points, clock.shown(seat), with_legal=player.wants_legal)
             line = link.line_for(request)
             budget = clock.budget_ms(seat)
             self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
@@ -111,7 +111,7 @@ class RoundPlay:
             try:
                 action = await link.ask(line)
             except LinkClosed as closed:
-                action = await _ask_again(player, request, closed)
+                action = await self._ask_again(request, closed)
             took = (now() - asked) * 1000
             in_time = took <= budget
             if not in_time:
@@ -126,6 +126,17 @@ class RoundPlay:
             if not in_time:
                 return _Stopped.EXCUSED
         return _Stopped.OVER
+
+    async def _ask_again(self, request: Request, closed: LinkClosed) -> BotMessage:
+        """Repeats the question whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+        player, host = self._players[self._seat], self._hosts[self._seat]
+        while True:
+            await player.come_back(str(closed))
+            link = _link_of(player)
+            try:
+                return await link.ask(link.line_for(host.ask_again(request)))
+            except LinkClosed as again:
+                closed = again
 
     async def _late(self) -> Void | None:
         """The answer came too late, or has not come yet."""
@@ -147,18 +158,6 @@ class RoundPlay:
         silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
         self._referee.forfeit(seat, Fault.TIMEOUT, f"{silence}; allowed were {allowed}")
         return None
-
-
-async def _ask_again(player: Player, request: Request, closed: LinkClosed) -> BotMessage:
-    """Whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
-    while True:
-        await player.come_back(str(closed))
-        link = _link_of(player)
-        number = max(request.id, link.session.last_id + 1)  # a connection that has played before has ids of its own
-        try:
-            return await link.ask(link.line_for(msgspec.structs.replace(request, id=number)))
-        except LinkClosed as again:
-            closed = again
 
 
 async def _answers_within(link: Link, seconds: float) -> bool:

@@ -11,7 +11,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from arena.devtools.check import _checks
+from arena.devtools.check import checks
 from arena.journal.endings import verify
 from arena.journal.lines import (
     JournalLine,
@@ -108,7 +108,7 @@ def test_every_error_code_has_its_line() -> None:
 
 def test_every_check_is_explained() -> None:
     table = PROTOCOL[PROTOCOL.index("### What the checker asks") : PROTOCOL.index("## The wire")]
-    for code, _, _ in _checks():
+    for code, _, _ in checks():
         assert f"`{code}`" in table or code in ("rules-expert", "rules-tactics", "rules-tactics-expert"), code
 
 

@@ -15,7 +15,7 @@ from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
+from protocol.messages import Bye, Error, Message, Welcome
 from protocol.session import Session, State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
@@ -50,28 +50,15 @@ class Player(abc.ABC):
         self.spec = spec
         self.link: Link | None = None  # None while the bot is away
         self.wants_legal = True
-        self._match: MatchStart | None = None  # that it was told of last
-        self._round: RoundStart | None = None
 
     @property
     def session(self) -> Session | None:
         return self.link.session if self.link else None
 
-    def sits(self, match: MatchStart) -> bool:
-        """Whether it is at the table and knows of the match already."""
-        return self.link is not None and self._match is match
-
-    async def sit_down(self, match: MatchStart) -> None:
-        """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
-        StartFailure or LeftBetweenRounds."""
-        await self._arrive()
-        if self._match is not match:
-            self._match = match
-            await self.tell(match)
-
-    async def begin_round(self, start: RoundStart) -> None:
-        self._round = start
-        await self.tell(start)
+    @property
+    def is_here(self) -> bool:
+        """Whether the bot is at the table, so that there is no need to wait until it arrives."""
+        return self.link is not None
 
     async def tell(self, message: Message) -> bool:
         """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
@@ -82,11 +69,12 @@ class Player(abc.ABC):
         return False
 
     @abc.abstractmethod
-    async def _arrive(self) -> None: ...
+    async def arrive(self) -> None:
+        """Gets the bot to the table if it is not there. Raises StartFailure or LeftBetweenRounds."""
 
     @abc.abstractmethod
     async def come_back(self, closed: str) -> None:
-        """Its link is closed. Returns once the bot is back where it was, or raises Gone."""
+        """Its link is closed. Returns once the bot is back on another one, or raises Gone."""
 
     @abc.abstractmethod
     async def leave(self) -> None:
@@ -119,10 +107,11 @@ class LocalPlayer(Player):
         self._leave = trio.Event()
         self._gone = trio.Event()
 
-    def sits(self, match: MatchStart) -> bool:
-        return super().sits(match) and self.exit_status is None
+    @property
+    def is_here(self) -> bool:
+        return self.link is not None and self.exit_status is None
 
-    async def _arrive(self) -> None:
+    async def arrive(self) -> None:
         if self.process is not None and (status := self.process.exit_status) is not None:
             overrun = self.process.overrun
             await self.leave()
@@ -149,7 +138,7 @@ class LocalPlayer(Player):
             await self.tell(Bye("that is all"))
         self._leave.set()
         await self._gone.wait()
-        self.process = self.link = self._match = None
+        self.process = self.link = None
 
     @property
     def exit_status(self) -> int | None:
@@ -205,7 +194,7 @@ class LocalPlayer(Player):
             await self._gone.wait()
             status = self.process.exit_status
             wrote = self.process.stderr_tail.strip()
-            self.process = self.link = self._match = None
+            self.process = self.link = None
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
         return StartFailure(reason, time_was_up)

@@ -139,12 +139,10 @@ class Probe:
             clock=MatchClock(self.limits.move_ms, None, 0),
         )
         self._host.id_step = self.id_step
-        await self.say(self._host.match_start)
+        await self.say(self._host.start_match())
 
     async def end_match(self) -> None:
-        end = self._host.end_match(self._score)
-        assert end is not None
-        await self.say(end)
+        await self.say(self._host.end_match(self._score))
 
     async def start_round(self) -> Round:
         self._rounds += 1
@@ -210,9 +208,7 @@ class Probe:
             referee.forfeit(other(self._host.seat), fault, "as the check wants it")
         assert referee.outcome is not None
         self._score = self._score.after(referee.outcome)
-        end = self._host.end_round(referee.outcome, [current.deal])
-        assert end is not None
-        await self.say(end)
+        await self.say(self._host.end_round(referee.outcome, [current.deal]))
 
     async def expect_silence(self) -> None:
         """Raises Misbehaved if the bot speaks though nobody asks."""
@@ -222,7 +218,8 @@ class Probe:
     async def leave(self) -> None:
         await self.say(Bye("the check is over"))
 
-    async def say(self, message: Message) -> None:
+    async def say(self, message: Message | None) -> None:
+        assert message is not None  # the probe never says a thing twice
         try:
             for line in self.mutate(self._link.line_for(message)):
                 with trio.fail_after(self.limits.patience):

@@ -135,10 +135,12 @@ class _RoundOnceMore:
     async def _sit_down(self, position: int) -> Referee:
         """Returns the referee of a round in which this many moves have been played. Raises StartFailure."""
         try:
-            await self._player.sit_down(self._host.match_start)
+            await self._player.arrive()
         except LeftBetweenRounds as left:
             self._gone = f"{left.ending.value}: {left}"
-            await self._player.sit_down(self._host.match_start)
+            await self._player.arrive()
+        if start := self._host.start_match():
+            await self._player.tell(start)
         record = self._record
         referee = Referee(record.rules, record.deal, record.first)
         await self._player.tell(self._host.start_round(referee, self._recorded.deal, self._score))

@@ -69,7 +69,7 @@ class Match:
         self._may_excuse = may_excuse
         self._audience = audience
         self._reveals = Reveals(planned.rounds, dealt_before)
-        self.hosts = self._host(SEATS[0]), self._host(SEATS[1])
+        self._hosts = self._host(SEATS[0]), self._host(SEATS[1])
 
     def _host(self, seat: Seat) -> Host:
         player = self._players[seat]
@@ -90,10 +90,10 @@ class Match:
         started = utc_now()
         void = await self._seat_both(referee)
         if void is None and referee.outcome is None:
-            for player, host in zip(self._players, self.hosts, strict=True):
-                await player.begin_round(host.start_round(referee, deal, score))
+            for player, host in zip(self._players, self._hosts, strict=True):
+                await player.tell(host.start_round(referee, deal, score))
             watched = self._watched(planned, referee, score)
-            play = RoundPlay(referee, self._players, self.hosts, self._watch, self._may_excuse, watched)
+            play = RoundPlay(referee, self._players, self._hosts, self._watch, self._may_excuse, watched)
             void = await play.play()
         played = PlayedRound(planned, score.first, dealt, referee, started, void)
         if void is not None:
@@ -116,15 +116,19 @@ class Match:
     async def _seat_both(self, referee: Referee) -> Void | None:
         """A bot that does not come to the table has lost, and nobody wins where neither does. The round is void where a
         bot was too slow because the host stood still."""
-        if all(self._players[seat].sits(self.hosts[seat].match_start) for seat in SEATS):
+        if all(self._players[seat].is_here and self._hosts[seat].between_rounds for seat in SEATS):
             return None  # as in every round but the first
         failures: dict[Seat, StartFailure | LeftBetweenRounds] = {}
 
         async def seat_one(seat: Seat) -> None:
+            player = self._players[seat]
             try:
-                await self._players[seat].sit_down(self.hosts[seat].match_start)
+                await player.arrive()
             except (StartFailure, LeftBetweenRounds) as failure:
                 failures[seat] = failure
+            else:
+                if start := self._hosts[seat].start_match():
+                    await player.tell(start)
 
         async with trio.open_nursery() as nursery:
             for seat in SEATS:
@@ -157,7 +161,7 @@ class Match:
         if self._audience is not None:
             self._audience.round_over(self._scene(played.planned, score), outcome)
         deals = self._reveals.after(played.planned)
-        for player, host in zip(self._players, self.hosts, strict=True):
+        for player, host in zip(self._players, self._hosts, strict=True):
             at_fault = fault is not None and fault.seat == host.seat and player.link is not None
             if fault and at_fault:
                 await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
@@ -168,6 +172,6 @@ class Match:
 
     async def conclude(self, score: Score) -> None:
         """The match is over: both bots are told the result."""
-        for player, host in zip(self._players, self.hosts, strict=True):
+        for player, host in zip(self._players, self._hosts, strict=True):
             if end := host.end_match(score):
                 await player.tell(end)

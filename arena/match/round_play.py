@@ -132,6 +132,8 @@ class RoundPlay:
         player, host = self._players[self._seat], self._hosts[self._seat]
         while True:
             await player.come_back(str(closed))
+            for message in host.start_again():
+                await player.tell(message)
             link = _link_of(player)
             try:
                 return await link.ask(link.line_for(host.ask_again(request)))

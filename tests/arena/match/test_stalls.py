@@ -70,8 +70,8 @@ async def play_one_round(
         )
         planned = match.planned.rounds[0]
         if meanwhile is not None:
-            await one.sit_down(match.hosts[0].match_start)
-            await two.sit_down(match.hosts[1].match_start)
+            await one.arrive()
+            await two.arrive()
             nursery.start_soon(_call_after, 0.02, meanwhile)
         played = await match.play_round(planned, Score(config.rules, SEATS[0]), KEY.deal(planned, config.rules))
         await one.leave()

@@ -59,7 +59,7 @@ class Host:
 
     def start_round(self, referee: Referee, deal: RevealedDeal, score: Score) -> RoundStart:
         """`referee` has only dealt yet; `score` is that before the round, and its `first` begins."""
-        self._referee, self._points = referee, score.points
+        self._referee = referee
         self._round_start = RoundStart(
             round=deal.round,
             seat=0 if self.seat == SEATS[0] else 1,
@@ -76,9 +76,10 @@ class Host:
         return self._match_start, self._round_start
 
     def ask(self, ask: Ask, clock: Clock) -> Request:
-        session, wants_legal = self._guest.session, self._guest.wants_legal
+        session, points = self._guest.session, self._round_start.points
         assert session is not None
-        return self._referee.request(ask, session.last_id + self.id_step, self._points, clock, with_legal=wants_legal)
+        number = session.last_id + self.id_step
+        return self._referee.request(ask, number, points, clock, with_legal=self._guest.wants_legal)
 
     def ask_again(self, request: Request) -> Request:
         """The same question on another connection, which may have played before and then has ids of its own."""

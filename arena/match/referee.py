@@ -83,7 +83,7 @@ class Referee:
         return None
 
     def request(
-        self, ask: Ask, number: int, points: tuple[int, int], clock: messages.Clock, *, with_legal: bool = True
+        self, ask: Ask, number: int, points: messages.Points, clock: messages.Clock, *, with_legal: bool = True
     ) -> messages.Request:
         """The question as a message; what happened since the seat's last one is told once."""
         news = self._news[ask.seat]
@@ -91,7 +91,7 @@ class Referee:
             id=number,
             phase=_PHASES[self.game.phase],
             legal=tuple([action.text for action in ask.legal]) if with_legal else (),
-            state=self._translators[ask.seat].state(translate.points(points, ask.seat)),
+            state=self._translators[ask.seat].state(points),
             events=translate.events(news, ask.seat),
             clock=clock,
         )

@@ -102,8 +102,9 @@ class RoundPlay:
         while ask := referee.ask():
             self._seat = seat = ask.seat
             player = self._players[seat]
+            link = player.link
+            assert link is not None
             request = self._hosts[seat].ask(ask, clock.shown(seat))
-            link = _link_of(player)
             line = link.line_for(request)
             budget = clock.budget_ms(seat)
             self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
@@ -134,7 +135,8 @@ class RoundPlay:
             await player.come_back(str(closed))
             for message in host.start_again():
                 await player.tell(message)
-            link = _link_of(player)
+            link = player.link
+            assert link is not None
             try:
                 return await link.ask(link.line_for(host.ask_again(request)))
             except LinkClosed as again:
@@ -170,11 +172,6 @@ async def _answers_within(link: Link, seconds: float) -> bool:
     except (RemoteProtocolError, LinkClosed):
         pass  # whatever it says now is no answer
     return False
-
-
-def _link_of(player: Player) -> Link:
-    assert player.link is not None
-    return player.link
 
 
 def _allowed(clock: Clock) -> str:

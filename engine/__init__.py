@@ -8,7 +8,7 @@ from engine.game import Game
 from engine.phase import Phase
 from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
-from engine.scoring import Ending, Outcome, Score
+from engine.scoring import Ending, Forfeit, Outcome, Score
 from engine.view import View, view
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "DealError",
     "Ending",
     "EngineError",
+    "Forfeit",
     "Game",
     "GameRecord",
     "IllegalAction",

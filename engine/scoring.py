@@ -12,34 +12,27 @@ WIN_POINTS = 5
 
 
 class Ending(enum.Enum):
+    """How the rules end a round."""
+
     FIVE_STONES = "five-stones"
     THREE_ADJACENT = "three-adjacent"
     BLOCKED = "blocked"
-    ILLEGAL_MOVE = "illegal-move"
-    MALFORMED = "malformed"
-    TIMEOUT = "timeout"
-    CRASHED = "crashed"
-    FAILED_TO_START = "failed-to-start"
-    DISCONNECTED = "disconnected"
-    OUT_OF_MEMORY = "out-of-memory"
-    OUT_OF_CPU = "out-of-cpu"
-    OUT_OF_PROCESSES = "out-of-processes"
 
-    @property
-    def is_fault(self) -> bool:
-        """Ended by a bot's failure, not by the rules."""
-        return self not in (Ending.FIVE_STONES, Ending.THREE_ADJACENT, Ending.BLOCKED)
+
+class Forfeit(enum.Enum):
+    """Why a round ended before the rules ended it. The rules know no reason: a program that stages rounds defines its
+    reasons as a subclass."""
 
 
 @attrs.frozen
 class Outcome:
     winner: Seat | None
-    ending: Ending
+    ending: Ending | Forfeit
     points: tuple[int, int]
     owners: tuple[Seat | None, ...]
 
     @staticmethod
-    def of(winner: Seat | None, ending: Ending, owners: Sequence[Seat | None]) -> "Outcome":
+    def of(winner: Seat | None, ending: Ending | Forfeit, owners: Sequence[Seat | None]) -> "Outcome":
         """The winner scores five, everybody else one for each stone held."""
         a, b = (WIN_POINTS if seat == winner else owners.count(seat) for seat in SEATS)
         return Outcome(winner, ending, (a, b), tuple(owners))
@@ -47,28 +40,24 @@ class Outcome:
 
 @attrs.frozen
 class Score:
-    """Where a match stands: points by seat, rounds played, and who begins the next one."""
+    """Where a match stands: the points by seat, and who begins the next round."""
 
     rules: RuleSet
     first: Seat
     points: tuple[int, int] = (0, 0)
-    rounds: int = 0
+
+    def begun_by(self, seat: Seat | None) -> "Score":
+        """The score before a round that a schedule lets this seat begin; None leaves it to the rules."""
+        return self if seat is None else Score(self.rules, seat, self.points)
 
     def after(self, outcome: Outcome) -> "Score":
+        """A drawn round has no winner who could begin the next one: then the players alternate."""
         a, b = (had + won for had, won in zip(self.points, outcome.points, strict=True))
-        return attrs.evolve(
-            self, first=next_first(self.rules, self.first, outcome.winner), points=(a, b), rounds=self.rounds + 1
-        )
+        winner = outcome.winner if self.rules.begins is Begins.WINNER else None
+        return Score(self.rules, other(self.first) if winner is None else winner, (a, b))
 
     @property
     def leader(self) -> Seat | None:
-        """Who has more points; None when they are equal, which at the end draws the match."""
+        """The seat with more points, which at the end has won the match; None, a draw, if they are equal."""
         a, b = self.points
         return None if a == b else SEATS[b > a]
-
-
-def next_first(rules: RuleSet, first: Seat, winner: Seat | None) -> Seat:
-    """Who begins after a round that `first` began. A drawn round has no winner to begin: then they alternate."""
-    if rules.begins is Begins.WINNER and winner is not None:
-        return winner
-    return other(first)

@@ -18,8 +18,8 @@ import attrs
 import trio
 
 from arena.bots.keeper import Request
+from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
-from engine.scoring import Ending
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.bots.launcher import main; main()"
 _START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: it is started when its program runs
@@ -43,7 +43,7 @@ class KeeperFailed(Exception):
 class Overrun:
     """A limit that a bot exceeded, for which it was ended."""
 
-    ending: Ending
+    ending: Fault
     words: str
 
     @staticmethod
@@ -51,17 +51,17 @@ class Overrun:
         match limit:
             case "memory":
                 sizes = f"{used / 2**20:.1f} MiB of memory in all its processes; the limit is {allowed / 2**20:.1f} MiB"
-                return Overrun(Ending.OUT_OF_MEMORY, f"it used {sizes} (option memory)")
+                return Overrun(Fault.OUT_OF_MEMORY, f"it used {sizes} (option memory)")
             case "cpu":
                 seconds = f"{used:.1f} seconds of processor time in all its processes; the limit is {allowed}"
-                return Overrun(Ending.OUT_OF_CPU, f"it used {seconds} (option cpu)")
+                return Overrun(Fault.OUT_OF_CPU, f"it used {seconds} (option cpu)")
             case "processes":
                 return Overrun(
-                    Ending.OUT_OF_PROCESSES,
+                    Fault.OUT_OF_PROCESSES,
                     f"it had {used} or more processes at once; the limit is {allowed} (option processes)",
                 )
             case "threads":
-                return Overrun(Ending.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
+                return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
         raise AssertionError(f"a keeper knows no limit {limit!r}")
 
 

@@ -11,12 +11,12 @@ import trio
 from arena.bots.launch import Overrun
 from arena.bots.link import Link, LinkClosed
 from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
+from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.version import SERVER
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
-from protocol.session import State
+from protocol.messages import Bye, Error, Message, Welcome
+from protocol.session import Session, State
 
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
 
@@ -32,7 +32,7 @@ class StartFailure(Exception):
 class LeftBetweenRounds(Exception):
     """The bot was there, and left without being told to. It loses the round that it left before."""
 
-    def __init__(self, ending: Ending, reason: str):
+    def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
         self.ending = ending
 
@@ -40,7 +40,7 @@ class LeftBetweenRounds(Exception):
 class Gone(Exception):
     """The bot left in the middle of a round and will not be back."""
 
-    def __init__(self, ending: Ending, reason: str):
+    def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
         self.ending = ending
 
@@ -50,24 +50,15 @@ class Player(abc.ABC):
         self.spec = spec
         self.link: Link | None = None  # None while the bot is away
         self.wants_legal = True
-        self._match: MatchStart | None = None  # that it was told of last
-        self._round: RoundStart | None = None
 
-    def sits(self, match: MatchStart) -> bool:
-        """Whether it is at the table and knows of the match already."""
-        return self.link is not None and self._match is match
+    @property
+    def session(self) -> Session | None:
+        return self.link.session if self.link else None
 
-    async def sit_down(self, match: MatchStart) -> None:
-        """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
-        StartFailure or LeftBetweenRounds."""
-        await self._arrive()
-        if self._match is not match:
-            self._match = match
-            await self.tell(match)
-
-    async def begin_round(self, start: RoundStart) -> None:
-        self._round = start
-        await self.tell(start)
+    @property
+    def is_here(self) -> bool:
+        """Whether the bot is at the table, so that there is no need to wait until it arrives."""
+        return self.link is not None
 
     async def tell(self, message: Message) -> bool:
         """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
@@ -78,11 +69,12 @@ class Player(abc.ABC):
         return False
 
     @abc.abstractmethod
-    async def _arrive(self) -> None: ...
+    async def arrive(self) -> None:
+        """Gets the bot to the table if it is not there. Raises StartFailure or LeftBetweenRounds."""
 
     @abc.abstractmethod
     async def come_back(self, closed: str) -> None:
-        """Its link is closed. Returns once the bot is back where it was, or raises Gone."""
+        """Its link is closed. Returns once the bot is back on another one, or raises Gone."""
 
     @abc.abstractmethod
     async def leave(self) -> None:
@@ -115,17 +107,18 @@ class LocalPlayer(Player):
         self._leave = trio.Event()
         self._gone = trio.Event()
 
-    def sits(self, match: MatchStart) -> bool:
-        return super().sits(match) and self.exit_status is None
+    @property
+    def is_here(self) -> bool:
+        return self.link is not None and self.exit_status is None
 
-    async def _arrive(self) -> None:
+    async def arrive(self) -> None:
         if self.process is not None and (status := self.process.exit_status) is not None:
             overrun = self.process.overrun
             await self.leave()
             if overrun:
                 raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
             ended = f"it ended by itself after the round before ({exit_words(status)})"
-            raise LeftBetweenRounds(Ending.CRASHED, ended)
+            raise LeftBetweenRounds(Fault.CRASHED, ended)
         if self.process is None:
             await self._start()
 
@@ -135,7 +128,7 @@ class LocalPlayer(Player):
         with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
             await process.last_words()  # a closed pipe is seen a moment before the exit
         reason = process.ended_words or f"{closed}, but it still runs"
-        raise Gone(process.overrun.ending if process.overrun else Ending.CRASHED, reason)
+        raise Gone(process.overrun.ending if process.overrun else Fault.CRASHED, reason)
 
     async def leave(self) -> None:
         """Ends the process, and waits until it is gone."""
@@ -145,7 +138,7 @@ class LocalPlayer(Player):
             await self.tell(Bye("that is all"))
         self._leave.set()
         await self._gone.wait()
-        self.process = self.link = self._match = None
+        self.process = self.link = None
 
     @property
     def exit_status(self) -> int | None:
@@ -201,7 +194,7 @@ class LocalPlayer(Player):
             await self._gone.wait()
             status = self.process.exit_status
             wrote = self.process.stderr_tail.strip()
-            self.process = self.link = self._match = None
+            self.process = self.link = None
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
         return StartFailure(reason, time_was_up)

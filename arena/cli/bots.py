@@ -13,7 +13,7 @@ from arena.cli.tournament import configured, given, options_of
 from arena.plan.options import STARTED
 
 if TYPE_CHECKING:
-    from arena.devtools.check import Finding
+    from arena.devtools.examination import Finding
     from arena.devtools.probe import Limits
     from arena.plan.bot_spec import BotSpec
 
@@ -127,25 +127,25 @@ def _examine(
 ) -> "list[Finding]":
     import trio
 
-    from arena.devtools.check import Examination
-    from arena.devtools.probe import CommandDoor, ListeningDoor
+    from arena.devtools.check import examine
+    from arena.devtools.doors import CommandDoor, ListeningDoor
     from arena.support.address import AddressError, address_of, open_listener
     from arena.support.signals import INTERRUPTED, calling_on_signals
 
-    async def examine() -> "list[Finding]":
+    async def start_or_listen() -> "list[Finding]":
         if spec is not None:
-            return await Examination(CommandDoor(spec), limits, rounds, tell).run()
+            return await examine(CommandDoor(spec), limits, rounds, tell)
         assert listen is not None
         async with await open_listener(listen) as listener:
             say = partial(click.echo, err=True)
             say(f"Waiting for a bot at {address_of(listener)} ...")
-            return await Examination(ListeningDoor(listener, limits.start_ms / 1000, say), limits, rounds, tell).run()
+            return await examine(ListeningDoor(listener, limits.start_ms / 1000, say), limits, rounds, tell)
 
     async def until_stopped() -> "list[Finding] | None":
         found = None
         with trio.CancelScope() as scope:
             async with calling_on_signals(scope.cancel):
-                found = await examine()
+                found = await start_or_listen()
         return found
 
     try:

@@ -9,6 +9,7 @@ import click
 from arena.cli import completion
 from arena.cli.interactive import Paint, browse_list, browse_round
 from arena.cli.terminal import is_interactive
+from arena.journal.endings import ENDINGS
 from arena.journal.index import Order, Wanted, chosen, rounds_in
 from arena.journal.lines import JournalError
 from arena.pages.viewer import round_data, viewer_page
@@ -22,7 +23,6 @@ from arena.replay.seat_view import one_seats_view
 from arena.support.text import printable
 from arena.support.whole_files import write_whole
 from engine.cards import SEATS, Seat
-from engine.scoring import Ending
 
 _LISTED = 50  # rounds, without --limit
 _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -36,7 +36,7 @@ _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False
     "--ending",
     "endings",
     multiple=True,
-    type=click.Choice([ending.value for ending in Ending]),
+    type=click.Choice(list(ENDINGS)),
     metavar="ENDING",
     help="Rounds that ended so: five-stones, three-adjacent, blocked or a fault such as timeout.",
 )

@@ -1,173 +1,33 @@
-"""`arena check`: a bot is played through scripted situations and whole rounds, and judged.
+"""`arena check`: a bot is played through scripted situations and whole rounds, and judged (examination.py)."""
 
-Checks share one connection as long as the bot behaves; after a failure the next check gets a new one. Each check is a
-function that returns what to say of a success and raises Misbehaved for a failure.
-"""
-
-import contextlib
-import enum
-import itertools
 import json
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-import attrs
 import trio
 
-from arena.bots.link import said_text
-from arena.bots.process import SpawnError, exit_words
-from arena.devtools.probe import Contact, Door, Limits, Misbehaved, NobodyCame, Probe, plain
+from arena.bots.process import exit_words
+from arena.devtools.doors import Contact, Door
+from arena.devtools.examination import Check, Examination, Finding, Skip, TooSlow, Warned
+from arena.devtools.probe import Limits, Misbehaved
+from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
 from engine.ruleset import PRESETS
-from engine.scoring import Ending
 
-
-class Verdict(enum.Enum):
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-@attrs.frozen
-class Finding:
-    code: str
-    title: str
-    verdict: Verdict
-    message: str
-    lines: tuple[str, ...] = ()  # exchanged last, for a failure; `>` to the bot, `<` from it
-
-
-class _Warned(Exception):
-    """The check is passed, but the author should know something."""
-
-
-class _TooSlow(Misbehaved):
-    def __init__(self, message: str, lines: tuple[str, ...]):
-        super().__init__(message)
-        self.lines = lines
-
-
-class _Skip(Exception):
-    """The check cannot be made here."""
-
-
-_LINES_SHOWN: Final = 6
-_MOST_FAILURES: Final = 3  # in a row
 # What a bot may still grow by in the second half of the rounds: the heap of a young Java program, say.
 _LEAK: Final = 8 * 2**20  # bytes
 _LEAK_SHARE: Final = 0.3
 
 
-@attrs.define
-class Examination:
-    door: Door
-    limits: Limits
-    memory_rounds: int
-    report: Callable[[Finding], None] = lambda _: None
-    findings: list[Finding] = attrs.field(factory=list)
-    _stack: contextlib.AsyncExitStack = attrs.field(factory=contextlib.AsyncExitStack)
-    _probe: Probe | None = None
-    _all_ms: list[float] = attrs.field(factory=list)
-    _most_matches: int = 0
-    _slowest: tuple[float, tuple[str, ...]] = (-1, ())
-    _notes: tuple[int, int] = (0, 0)
-    _nobody_came: bool = False
-
-    async def run(self) -> list[Finding]:
-        async with self._stack:
-            for code, title, check in _checks():
-                if (reason := self._hopeless()) and code not in ("notes", "speed-p99", "speed-worst"):
-                    self._add(Finding(code, title, Verdict.SKIPPED, reason))
-                else:
-                    await self._judge(code, title, check)
-        return self.findings
-
-    def _hopeless(self) -> str | None:
-        """Why a bot that does not come to play, or fails again and again, is not asked everything else as well."""
-        failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
-        if any(failed[:2]):
-            return "not made: the bot did not come to play"
-        if self._nobody_came:
-            return "not made: the bot did not connect again"
-        in_a_row = any(all(failed[n : n + _MOST_FAILURES]) for n in range(len(failed) - _MOST_FAILURES + 1))
-        return f"not made after {_MOST_FAILURES} failures in a row" if in_a_row else None
-
-    async def _judge(self, code: str, title: str, check: "_Check") -> None:
-        verdict = Verdict.OK
-        lines: tuple[str, ...] = ()
-        try:
-            message = await check(self)
-        except _Warned as warned:
-            verdict, message = Verdict.WARNING, str(warned)
-        except _Skip as skip:
-            verdict, message = Verdict.SKIPPED, str(skip)
-        except NobodyCame as nobody:
-            self._nobody_came = True
-            verdict, message = Verdict.SKIPPED, str(nobody)
-        except (Misbehaved, SpawnError) as failure:
-            verdict, message = Verdict.FAILED, str(failure)
-            if isinstance(failure, _TooSlow):
-                lines = failure.lines
-            elif self._probe:
-                lines = tuple(map(said_text, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
-            await self.close()
-        self._add(Finding(code, title, verdict, message, lines))
-
-    def _add(self, finding: Finding) -> None:
-        self.findings.append(finding)
-        self.report(finding)
-
-    async def greeted(self) -> Probe:
-        """A new connection to the bot, on which it has said something."""
-        contact = await self._stack.enter_async_context(self.door.open())
-        self._probe = Probe(contact, self.limits)
-        await self._probe.greet()
-        return self._probe
-
-    async def probe(self) -> Probe:
-        """The bot, met and idle."""
-        probe = self._probe or await self.greeted()
-        if probe.hello is None:
-            await probe.meet()
-        probe.twist = plain
-        return probe
-
-    async def close(self) -> None:
-        if self._probe:
-            self._all_ms += self._probe.answer_ms
-            self._most_matches = max(self._most_matches, self._probe.matches)
-            self._slowest = self.slowest
-            self._notes = self.notes
-            self._probe = None
-        await self._stack.aclose()
-
-    @property
-    def answer_ms(self) -> list[float]:
-        return sorted(self._all_ms + (self._probe.answer_ms if self._probe else []))
-
-    @property
-    def slowest(self) -> tuple[float, tuple[str, ...]]:
-        return max(self._slowest, self._probe.slowest) if self._probe else self._slowest
-
-    @property
-    def notes(self) -> tuple[int, int]:
-        """Characters of the longest note, and of the notes of one round."""
-        longest, most = self._notes
-        return (
-            (max(longest, self._probe.longest_note), max(most, self._probe.most_noted)) if self._probe else self._notes
-        )
-
-    @property
-    def most_matches(self) -> int:
-        return max(self._most_matches, self._probe.matches if self._probe else 0)
+async def examine(
+    door: Door, limits: Limits, memory_rounds: int, report: Callable[[Finding], None] = lambda _: None
+) -> list[Finding]:
+    """All checks, each reported as soon as it is made."""
+    return await Examination(door, limits, memory_rounds, report).run(checks())
 
 
-_Check = Callable[[Examination], Awaitable[str]]
-
-
-def _checks() -> Iterator[tuple[str, str, _Check]]:
+def checks() -> Iterator[tuple[str, str, Check]]:
     yield "start", "starts in time", _start
     yield "hello", "answers hello", _hello
     yield "right-id", "answers with the id of the request", _right_id
@@ -198,13 +58,13 @@ async def _hello(exam: Examination) -> str:
 
 async def _right_id(exam: Examination) -> str:
     probe = await exam.probe()
-    probe.ids = itertools.count(1001, 1001)  # a bot that counts requests itself will be wrong
+    probe.id_step = 1001  # a bot that counts requests itself will be wrong
     await probe.play_match(PRESETS["base"], rounds=1)
     await probe.expect_silence()
     return f"{len(probe.answer_ms)} answers"
 
 
-def _rules(name: str) -> _Check:
+def _rules(name: str) -> Check:
     async def check(exam: Examination) -> str:
         probe = await exam.probe()
         before = len(probe.answer_ms)
@@ -224,7 +84,7 @@ def _with_unknown_fields(line: bytes) -> list[bytes]:
 
 async def _unknown_fields(exam: Examination) -> str:
     probe = await exam.probe()
-    probe.twist = _with_unknown_fields
+    probe.mutate = _with_unknown_fields
     await probe.play_match(PRESETS["tactics"], rounds=2)
     return "2 rounds"
 
@@ -236,23 +96,23 @@ def _after_unknown_types(line: bytes) -> list[bytes]:
 
 async def _unknown_types(exam: Examination) -> str:
     probe = await exam.probe()
-    probe.twist = _after_unknown_types
+    probe.mutate = _after_unknown_types
     await probe.play_match(PRESETS["base"], rounds=2)
     return "2 rounds"
 
 
 async def _early_end(exam: Examination) -> str:
-    probe, rules = await exam.probe(), PRESETS["base"]
-    await probe.start_match(rules, rounds=3)
-    between = await probe.start_round(rules, 1)
+    probe = await exam.probe()
+    await probe.start_match(PRESETS["base"], rounds=3)
+    between = await probe.start_round()
     await probe.play_on(between, most=4)
-    await probe.end_round(between, Ending.CRASHED)  # while the opponent thinks
-    thinking = await probe.start_round(rules, 2)
+    await probe.end_round(between, Fault.CRASHED)  # while the opponent thinks
+    thinking = await probe.start_round()
     await probe.play_on(thinking, most=3)
     await probe.ask(thinking)
     probe.late_answers_expected = 1
-    await probe.end_round(thinking, Ending.DISCONNECTED)  # while the bot thinks: its answer comes too late
-    whole = await probe.start_round(rules, 3)
+    await probe.end_round(thinking, Fault.DISCONNECTED)  # while the bot thinks: its answer comes too late
+    whole = await probe.start_round()
     await probe.play_on(whole)
     await probe.end_round(whole)
     await probe.end_match()
@@ -269,7 +129,7 @@ async def _second_match(exam: Examination) -> str:
 async def _memory(exam: Examination) -> str:
     probe = await exam.probe()
     if probe.contact.process is None:
-        raise _Skip("the bot is not our process")
+        raise Skip("the bot is not our process")
     quarter = max(1, exam.memory_rounds // 4)
     sizes = []
     for _ in range(4):
@@ -293,9 +153,9 @@ async def _bye(exam: Examination) -> str:
 
 
 async def _end_of_input(exam: Examination) -> str:
-    probe, rules = await exam.probe(), PRESETS["base"]
-    await probe.start_match(rules, rounds=1)
-    await probe.play_on(await probe.start_round(rules, 1), most=2)
+    probe = await exam.probe()
+    await probe.start_match(PRESETS["base"], rounds=1)
+    await probe.play_on(await probe.start_round(), most=2)
     probe.contact.close_input()
     return await _leaves(exam, probe.contact, "its input ended")
 
@@ -311,17 +171,17 @@ async def _leaves(exam: Examination, contact: Contact, cause: str) -> str:
     status = contact.process.exit_status if contact.process else 0
     await exam.close()
     if status:
-        raise _Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
+        raise Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
     return f"after {took}"
 
 
 async def _notes(exam: Examination) -> str:
     if not exam.answer_ms:
-        raise _Skip("the bot never answered")
+        raise Skip("the bot never answered")
     longest, most = exam.notes
     kept = f"the journal keeps {LONGEST_NOTE} characters of a note and {MOST_NOTES} of a bot's notes in a round"
     if longest > LONGEST_NOTE or most > MOST_NOTES:
-        raise _Warned(f"its longest note had {longest} characters, and those of one round {most}; {kept}")
+        raise Warned(f"its longest note had {longest} characters, and those of one round {most}; {kept}")
     return f"the longest had {longest} characters; {kept}" if longest else "it made none"
 
 
@@ -336,8 +196,8 @@ async def _speed_worst(exam: Examination) -> str:
 
 def _within(exam: Examination, took: float | None) -> str:
     if took is None:
-        raise _Skip("the bot never answered")
+        raise Skip("the bot never answered")
     told = f"{took:.1f} ms of {exam.limits.move_ms} ms, over {len(exam.answer_ms)} answers"
     if took > exam.limits.move_ms:
-        raise _TooSlow(told, exam.slowest[1])
+        raise TooSlow(told, exam.slowest[1])
     return told

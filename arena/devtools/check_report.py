@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import attrs
 
-from arena.devtools.check import Finding, Verdict
+from arena.devtools.examination import Finding, Verdict
 
 _MARKS = {Verdict.OK: "ok", Verdict.WARNING: "warn", Verdict.FAILED: "FAIL", Verdict.SKIPPED: "skip"}
 _WIDTH = 21  # of the longest code

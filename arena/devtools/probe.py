@@ -1,26 +1,26 @@
 """A bot under examination: one connection, played by hand, where any misbehaviour is told in words."""
 
 import contextlib
-import itertools
 import math
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final, Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 import attrs
 import trio
 
-from arena.bots.link import Link, LinkClosed, said_text
-from arena.bots.process import BotProcess, exit_words, spawn
-from arena.match import translate
+from arena.bots.link import LinkClosed, said_text
+from arena.bots.process import exit_words
+from arena.devtools.doors import Contact
+from arena.journal.endings import Fault
+from arena.match.host import Host
 from arena.match.referee import Ask, Referee
-from arena.plan.bot_spec import BotSpec
-from engine.cards import SEATS, Seat, card_texts, other
+from arena.plan.deals import Dealt
+from engine.cards import SEATS, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
-from engine.scoring import Ending
+from engine.scoring import Score
 from protocol.errors import RemoteProtocolError
-from protocol.fairness import hash_of
 from protocol.messages import (
     PROTOCOL,
     Action,
@@ -29,14 +29,12 @@ from protocol.messages import (
     Clock,
     Error,
     MatchClock,
-    MatchEnd,
-    MatchStart,
     Message,
     RevealedDeal,
-    RoundStart,
     ServerHello,
     Welcome,
 )
+from protocol.session import Session
 
 T = TypeVar("T")
 OPPONENT: Final = "checker"
@@ -62,71 +60,7 @@ class Limits:
         return max(self.move_ms * 2, self.patience_ms) / 1000
 
 
-@attrs.frozen
-class Contact:
-    """A connection to the bot, and its process if it is ours."""
-
-    link: Link
-    close_input: Callable[[], None]
-    process: BotProcess | None
-
-    async def wait_gone(self) -> None:
-        """Returns once the process has ended, or the bot has closed the connection."""
-        if self.process:
-            await self.process.wait_exit()
-        else:
-            await self.link.wait_closed()
-
-
-class Door(Protocol):
-    """Where a bot comes in: each opening is a new connection."""
-
-    def open(self) -> contextlib.AbstractAsyncContextManager[Contact]: ...
-
-
-@attrs.frozen
-class CommandDoor:
-    spec: BotSpec
-
-    @contextlib.asynccontextmanager
-    async def open(self) -> AsyncIterator[Contact]:
-        async with spawn(self.spec) as process:
-            yield Contact(Link(process.stream), process.stream.close_writer, process)
-
-
-class NobodyCame(Exception):
-    """No bot connected in time."""
-
-
-@attrs.define
-class ListeningDoor:
-    """For bots that connect over TCP. The first may take its time, later ones have `seconds`."""
-
-    listener: trio.SocketListener
-    seconds: float
-    tell: Callable[[str], None]
-    _waits: float = math.inf
-
-    @contextlib.asynccontextmanager
-    async def open(self) -> AsyncIterator[Contact]:
-        if self._waits < math.inf:
-            self.tell(f"Start the bot again now: it has {self.seconds:g} seconds to connect.")
-        with trio.move_on_after(self._waits) as scope:
-            stream = await self.listener.accept()
-        if scope.cancelled_caught:
-            raise NobodyCame(f"no bot connected within {self.seconds:g} seconds: start it again for this check")
-        self._waits = self.seconds
-        async with stream:
-            yield Contact(Link(stream), lambda: _shut(stream), None)
-
-
-def _shut(stream: trio.SocketStream) -> None:
-    """The bot sees the end of its input."""
-    with contextlib.suppress(OSError):  # it has gone already
-        stream.socket.shutdown(trio.socket.SHUT_WR)
-
-
-Twist = Callable[[bytes], list[bytes]]
+LineMutator = Callable[[bytes], list[bytes]]
 
 
 def plain(line: bytes) -> list[bytes]:
@@ -135,8 +69,6 @@ def plain(line: bytes) -> list[bytes]:
 
 @attrs.define
 class Round:
-    number: int
-    seat: Seat  # the bot's
     referee: Referee
     deal: RevealedDeal
     rng: random.Random  # plays the opponent
@@ -144,9 +76,9 @@ class Round:
 
 
 class Probe:
-    def __init__(self, contact: Contact, limits: Limits, twist: Twist = plain):
+    def __init__(self, contact: Contact, limits: Limits, mutate: LineMutator = plain):
         self.contact = contact
-        self.twist = twist  # what is really sent in place of each line
+        self.mutate = mutate  # what is really sent in place of each line
         self.limits = limits
         self.hello: BotHello | None = None
         self.greeted_ms = 0.0
@@ -157,8 +89,16 @@ class Probe:
         self.longest_note = self.most_noted = 0  # characters of a note, and of the notes of a round
         self.matches = 0
         self._link = contact.link
-        self.ids = itertools.count(1)
-        self._points = (0, 0)  # the bot's, the opponent's
+        self.id_step = 1  # from one request to the next, in matches that start from now on
+
+    @property
+    def session(self) -> Session:
+        return self._link.session
+
+    @property
+    def wants_legal(self) -> bool:
+        assert self.hello is not None
+        return self.hello.legal
 
     async def greet(self) -> None:
         """Says hello and waits until the bot says anything."""
@@ -178,70 +118,65 @@ class Probe:
     async def play_match(self, rules: RuleSet, rounds: int) -> None:
         """A match against random moves. Raises Misbehaved at the bot's first fault."""
         await self.start_match(rules, rounds)
-        for number in range(1, rounds + 1):
-            current = await self.start_round(rules, number)
+        for _ in range(rounds):
+            current = await self.start_round()
             await self.play_on(current)
             await self.end_round(current)
         await self.end_match()
 
     async def start_match(self, rules: RuleSet, rounds: int) -> None:
+        """The bot changes its seat from match to match; the opponent begins."""
         self.matches += 1
-        self._points = (0, 0)
-        clock = MatchClock(self.limits.move_ms, None, 0)
-        await self.say(MatchStart(self._match_id, OPPONENT, rounds, rules.name, clock))
+        seat = SEATS[self.matches % 2]
+        self._score, self._rounds = Score(rules, first=other(seat)), 0
+        self._host = Host(
+            self,
+            seat,
+            match=f"check-{self.matches}",
+            opponent=OPPONENT,
+            rounds=rounds,
+            rules=rules.name,
+            clock=MatchClock(self.limits.move_ms, None, 0),
+        )
+        self._host.id_step = self.id_step
+        await self.say(self._host.start_match())
 
     async def end_match(self) -> None:
-        ours, theirs = self._points
-        winner = None if ours == theirs else SEATS[theirs > ours]
-        await self.say(
-            MatchEnd(self._match_id, translate.result(winner, SEATS[0]), translate.points(self._points, SEATS[0]))
-        )
+        await self.say(self._host.end_match(self._score))
 
-    @property
-    def _match_id(self) -> str:
-        return f"check-{self.matches}"
-
-    async def start_round(self, rules: RuleSet, number: int) -> Round:
-        seed = f"{self._match_id}/{number}"
-        seat = SEATS[number % 2]
-        deal = Deal.from_seed(seed, rules.tactics)
-        referee = Referee(rules, deal, first=SEATS[0])
-        revealed = RevealedDeal(number, card_texts(deal.clan), card_texts(deal.tactics), _SALT)
-        await self.say(
-            RoundStart(
-                round=number,
-                seat=0 if seat == SEATS[0] else 1,
-                first="you" if seat == SEATS[0] else "opponent",
-                hand=card_texts(tuple(referee.game.hands[seat])),
-                points=translate.points(self._points, SEATS[0]),
-                deal_hash=hash_of(revealed),
-            )
+    async def start_round(self) -> Round:
+        self._rounds += 1
+        seed, score = f"check-{self.matches}/{self._rounds}", self._score
+        dealt = Dealt(seed, _SALT, Deal.from_seed(seed, score.rules.tactics))
+        current = Round(
+            Referee(score.rules, dealt.deal, score.first), dealt.revealed(self._rounds), random.Random(seed)
         )
-        return Round(number, seat, referee, revealed, random.Random(seed))
+        await self.say(self._host.start_round(current.referee, current.deal, score))
+        return current
 
     async def play_on(self, current: Round, most: int | None = None) -> None:
         """To the end of the round, or until the bot has made `most` decisions."""
         answered = 0
         while (ask := self._next_question(current)) and answered != most:
-            await self.ask(current, ask)
+            await self._ask(ask)
             answered += 1
             await self._take_answer(current)
 
     def _next_question(self, current: Round) -> Ask | None:
         """What the bot is to be asked next, after the opponent's moves."""
         referee = current.referee
-        while (ask := referee.ask()) and ask.seat != current.seat:
+        while (ask := referee.ask()) and ask.seat != self._host.seat:
             referee.answer(current.rng.choice(ask.legal).text, 0)
         return ask
 
-    async def ask(self, current: Round, ask: Ask | None = None) -> None:
+    async def ask(self, current: Round) -> None:
         """The next question, without waiting for its answer."""
-        ask = ask or self._next_question(current)
+        ask = self._next_question(current)
         assert ask is not None
-        assert self.hello is not None
-        both = self._points if current.seat == SEATS[0] else self._points[::-1]
-        clock = Clock(self.limits.move_ms, None)
-        await self.say(current.referee.request(ask, next(self.ids), both, clock, with_legal=self.hello.legal))
+        await self._ask(ask)
+
+    async def _ask(self, ask: Ask) -> None:
+        await self.say(self._host.ask(ask, Clock(self.limits.move_ms, None)))
 
     async def _take_answer(self, current: Round) -> None:
         asked, ignored = trio.current_time(), self._link.ignored
@@ -266,15 +201,14 @@ class Probe:
             await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))
             raise Misbehaved(f"an illegal move: {fault.detail}")
 
-    async def end_round(self, current: Round, ending: Ending | None = None) -> None:
-        """As it ended by the rules, or because the opponent failed in some way."""
-        referee, seat = current.referee, current.seat
-        if ending:
-            referee.forfeit(other(seat), ending, "as the check wants it")
+    async def end_round(self, current: Round, fault: Fault | None = None) -> None:
+        """As it ended by the rules, or by a fault of the opponent."""
+        referee = current.referee
+        if fault:
+            referee.forfeit(other(self._host.seat), fault, "as the check wants it")
         assert referee.outcome is not None
-        won = referee.outcome.points
-        self._points = (self._points[0] + won[seat], self._points[1] + won[other(seat)])
-        await self.say(translate.round_end(current.number, referee.outcome, seat, [current.deal]))
+        self._score = self._score.after(referee.outcome)
+        await self.say(self._host.end_round(referee.outcome, [current.deal]))
 
     async def expect_silence(self) -> None:
         """Raises Misbehaved if the bot speaks though nobody asks."""
@@ -284,9 +218,10 @@ class Probe:
     async def leave(self) -> None:
         await self.say(Bye("the check is over"))
 
-    async def say(self, message: Message) -> None:
+    async def say(self, message: Message | None) -> None:
+        assert message is not None  # the probe never says a thing twice
         try:
-            for line in self.twist(self._link.line_for(message)):
+            for line in self.mutate(self._link.line_for(message)):
                 with trio.fail_after(self.limits.patience):
                     await self._link.say_line(line)
         except trio.TooSlowError:

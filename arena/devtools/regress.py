@@ -13,22 +13,21 @@ import trio
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure
 from arena.journal.bot_history import RecordedMatch, RecordedRound
+from arena.journal.endings import Fault
 from arena.journal.lines import game_record
-from arena.match import translate
+from arena.match.host import Host
 from arena.match.referee import Ask, Referee
 from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec
 from arena.support.signals import calling_on_signals
 from engine.actions import parse
-from engine.cards import SEATS, Seat, card_texts
+from engine.cards import Seat, other
 from engine.errors import EngineError
 from engine.game import Game
 from engine.record import GameRecord
-from engine.scoring import Ending
+from engine.scoring import Score
 from protocol.errors import RemoteProtocolError
-from protocol.fairness import hash_of
-from protocol.messages import Action, MatchEnd, MatchStart, RoundStart
-from protocol.session import State
+from protocol.messages import Action
 
 Matches = Iterable[tuple[Seat, RecordedMatch]]
 
@@ -82,80 +81,73 @@ async def _lead(matches: Matches, player: LocalPlayer, tell: Callable[[Decision]
 
 
 async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, tell: Callable[[Decision], None]) -> None:
-    opponent = match.bots[1 - seat]
-    start = MatchStart(match.id, opponent, match.planned, match.rules, player.spec.limits.for_match())
-    points = (0, 0)
+    host = Host(
+        player,
+        seat,
+        match=match.id,
+        opponent=match.bots[other(seat)],
+        rounds=match.planned,
+        rules=match.rules,
+        clock=player.spec.limits.for_match(),
+    )
     for recorded in match.rounds:
-        await _RoundOnceMore(recorded, seat, player, start, tell).lead()
-        won = recorded.line.result.points
-        points = (recorded.points[0] + won[0], recorded.points[1] + won[1])
-    if player.link and player.link.session.state is State.MATCH:
-        winner = None if points[0] == points[1] else SEATS[points[1] > points[0]]
-        await player.tell(MatchEnd(match.id, translate.result(winner, seat), translate.points(points, seat)))
+        score = await _RoundOnceMore(recorded, host, player, tell).lead()
+    if end := host.end_match(score):
+        await player.tell(end)
 
 
 class _RoundOnceMore:
     def __init__(
         self,
         recorded: RecordedRound,
-        seat: Seat,
+        host: Host,
         player: LocalPlayer,
-        start: MatchStart,
         tell: Callable[[Decision], None],
     ):
         self._recorded = recorded
         self._record: GameRecord = game_record(recorded.line)
-        self._seat = seat
+        self._score = Score(self._record.rules, self._record.first, recorded.points)  # before the round
+        self._host = host
+        self._seat = host.seat
         self._player = player
-        self._start = start
         self._tell = tell
         self._clock = RoundClock((player.spec.limits, player.spec.limits))
         self._seated = False
         self._gone: str | None = None  # why it was not there when the round began
 
-    async def lead(self) -> None:
-        referee = self._referee_after(0)
-        await self._sit_down()
+    async def lead(self) -> Score:
+        """Returns the score after the round."""
+        referee = await self._sit_down(0)
         while (ask := referee.ask()) and (position := len(referee.moves)) < len(self._record.moves):
             _, text = self._record.moves[position]
             if ask.seat == self._seat:
                 if not self._seated:
-                    await self._sit_down()
-                    referee = self._referee_after(position)  # it knows nothing of the round: all of it is news
+                    referee = await self._sit_down(position)  # the bot knows nothing of the round: all of it is news
                 move, fault = await self._answer(referee, ask)
                 phase = referee.game.phase.value
                 self._tell(Decision(self._recorded.address, position, phase, text, move, fault))
             referee.answer(text, 0)
-        await self._finish()
+        assert self._record.outcome is not None
+        if end := self._host.end_round(self._record.outcome, self._recorded.revealed):
+            await self._player.tell(end)
+        return self._score.after(self._record.outcome)
 
-    def _referee_after(self, moves: int) -> Referee:
-        record = self._record
-        referee = Referee(record.rules, record.deal, record.first)
-        while len(referee.moves) < moves:
-            referee.ask()  # applies what is the only legal action
-            if (position := len(referee.moves)) < moves:
-                referee.answer(record.moves[position][1], 0)
-        return referee
-
-    async def _sit_down(self) -> None:
-        """Raises StartFailure."""
+    async def _sit_down(self, position: int) -> Referee:
+        """Returns the referee of a round in which this many moves have been played. Raises StartFailure."""
         try:
-            await self._player.sit_down(self._start)
+            await self._player.arrive()
         except LeftBetweenRounds as left:
             self._gone = f"{left.ending.value}: {left}"
-            await self._player.sit_down(self._start)
-        record, recorded = self._record, self._recorded
-        await self._player.tell(
-            RoundStart(
-                round=recorded.line.round,
-                seat=0 if self._seat == SEATS[0] else 1,
-                first="you" if self._seat == record.first else "opponent",
-                hand=card_texts(tuple(Game.new(record.rules, record.deal, record.first).hands[self._seat])),
-                points=translate.points(recorded.points, self._seat),
-                deal_hash=hash_of(recorded.deal),
-            )
-        )
+            await self._player.arrive()
+        if start := self._host.start_match():
+            await self._player.tell(start)
+        record = self._record
+        referee = Referee(record.rules, record.deal, record.first)
+        await self._player.tell(self._host.start_round(referee, self._recorded.deal, self._score))
         self._seated = True
+        while referee.ask() and (played := len(referee.moves)) < position:
+            referee.answer(record.moves[played][1], 0)
+        return referee
 
     async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, str | None]:
         """The move, and what is wrong with it."""
@@ -163,23 +155,20 @@ class _RoundOnceMore:
             fault, self._gone = self._gone, None
             return None, fault
         link, clock, seat = self._link, self._clock, self._seat
-        number = link.session.last_id + 1
-        legal = self._player.wants_legal
-        request = referee.request(ask, number, self._recorded.points, clock.shown(seat), with_legal=legal)
+        request = self._host.ask(ask, clock.shown(seat))
         asked, budget = trio.current_time(), clock.budget_ms(seat)
         try:
             with trio.fail_after(budget / 1000):
-                await link.say(request)
-                action = await link.hear()
+                action = await link.ask(link.line_for(request))
         except trio.TooSlowError:
             return None, await self._failed(
-                Ending.TIMEOUT, link.unfinished_line() or f"no answer within {budget:.0f} ms"
+                Fault.TIMEOUT, link.unfinished_line() or f"no answer within {budget:.0f} ms"
             )
         except RemoteProtocolError as error:
-            return None, await self._failed(Ending.MALFORMED, str(error))
+            return None, await self._failed(Fault.MALFORMED, str(error))
         except LinkClosed as closed:
             words = await self._last_words(str(closed))
-            return None, await self._failed(Ending.CRASHED, words)
+            return None, await self._failed(Fault.CRASHED, words)
         assert isinstance(action, Action)  # the session allows nothing else here
         clock.spend(seat, (trio.current_time() - asked) * 1000)
         return action.move, _illegal(referee.game, action.move)
@@ -189,7 +178,7 @@ class _RoundOnceMore:
         assert self._player.link is not None
         return self._player.link
 
-    async def _failed(self, ending: Ending, detail: str) -> str:
+    async def _failed(self, ending: Fault, detail: str) -> str:
         if overrun := self._player.overrun:
             ending, detail = overrun.ending, overrun.words
         await self._player.leave()
@@ -204,18 +193,11 @@ class _RoundOnceMore:
         wrote, ended = process.stderr_tail.strip(), process.ended_words or closed
         return f"{ended}; on stderr: {wrote.splitlines()[-1]}" if wrote else ended
 
-    async def _finish(self) -> None:
-        link, outcome = self._player.link, self._record.outcome
-        assert outcome is not None
-        if link and link.session.state is State.ROUND:
-            line = self._recorded.line
-            await self._player.tell(translate.round_end(line.round, outcome, self._seat, self._recorded.revealed))
-
 
 def _illegal(game: Game, text: str) -> str | None:
     """Why the rules do not allow it, if they do not."""
     try:
         game.copy().apply(parse(text))
     except EngineError as error:
-        return f"{Ending.ILLEGAL_MOVE.value}: {error}"
+        return f"{Fault.ILLEGAL_MOVE.value}: {error}"
     return None

@@ -9,13 +9,13 @@ import attrs
 import msgspec
 from msgspec import Struct
 
+from arena.journal.endings import verify
 from arena.journal.index import RoundName
 from arena.journal.lines import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
 from arena.journal.reader import JournalReader
 from arena.support.text import printable
 from engine.cards import SEATS, Seat
 from engine.errors import EngineError
-from engine.record import verify
 from protocol.messages import RevealedDeal
 
 

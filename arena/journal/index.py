@@ -10,18 +10,18 @@ from typing import Final
 import attrs
 from msgspec import Struct
 
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
 from arena.journal.lines import JournalError, Milliseconds, RoundLine, RoundPoints, SeatNumber, read_round
 from arena.journal.reader import JournalReader
 from arena.support.text import printable
 from engine.cards import SEATS
-from engine.scoring import Ending
 
 _MOST_PROBLEMS: Final = 10  # told one by one
 
 
 class _Result(Struct, frozen=True, gc=False):
     winner: SeatNumber | None
-    ending: Ending
+    ending: EndingName
     points: tuple[RoundPoints, RoundPoints]
     owners: list[int | None]
 
@@ -50,7 +50,7 @@ class ListedRound:
     bots: tuple[str, str]
     rules: str
     winner: int | None
-    ending: Ending
+    ending: RoundEnding
     points: tuple[int, int]
     stones: tuple[int, int]
     moves: int
@@ -110,7 +110,7 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
         bots=found.bots,
         rules=found.rules,
         winner=found.result.winner,
-        ending=found.result.ending,
+        ending=ENDINGS[found.result.ending],
         points=found.result.points,
         stones=(a, b),
         moves=len(found.moves),
@@ -134,7 +134,7 @@ def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
         case Order.LONGEST:
             found.sort(key=lambda each: -each.moves)
         case Order.CLOSEST:  # the fewer stones between them the closer, and the more of them are taken
-            found = [each for each in found if not each.ending.is_fault]
+            found = [each for each in found if not isinstance(each.ending, Fault)]
             found.sort(key=lambda each: (abs(each.stones[0] - each.stones[1]), -sum(each.stones), -each.moves))
         case Order.AS_PLAYED:
             pass
@@ -152,7 +152,7 @@ def _fits(each: ListedRound, wanted: Wanted) -> bool:
         set(wanted.bots) <= set(each.bots)
         and (not wanted.endings or each.ending.value in wanted.endings)
         and (not wanted.rules or each.rules in wanted.rules)
-        and (not wanted.faults or each.ending.is_fault)
+        and (not wanted.faults or isinstance(each.ending, Fault))
     )
 
 

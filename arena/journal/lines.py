@@ -9,6 +9,7 @@ from typing import Annotated, Any, BinaryIO, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from arena.journal.endings import ENDINGS
 from arena.journal.file import OPENING, open_journal
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
@@ -17,7 +18,7 @@ from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
 from engine.record import GameRecord
 from engine.ruleset import RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Outcome
 
 VERSION: Final = 1
 WITHDRAWN: Final = "withdrawn after"  # how the detail of a round begins that a withdrawn bot forfeits
@@ -27,7 +28,6 @@ MOST_POINTS: Final = 99  # of a round; more than anybody scores, and sums of the
 SeatNumber = Literal[0, 1]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 RoundPoints = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
-_ENDINGS: Final = tuple(ending.value for ending in Ending)
 
 
 class _Line(Struct, frozen=True, tag_field="type", kw_only=True):
@@ -51,8 +51,8 @@ class ResultLine(Struct, frozen=True):
             raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
         if not all(0 <= points <= MOST_POINTS for points in self.points):
             raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {MOST_POINTS}")
-        if self.ending not in _ENDINGS:
-            raise ValueError(f"{self.ending[:40]!r} is no ending; there are: {', '.join(_ENDINGS)}")
+        if self.ending not in ENDINGS:
+            raise ValueError(f"{self.ending[:40]!r} is no ending; there are: {', '.join(ENDINGS)}")
 
 
 class FaultLine(Struct, frozen=True, omit_defaults=True):
@@ -124,21 +124,23 @@ def is_forfeit(line: RoundLine) -> bool:
 JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
 
 
+def outcome_of(result: ResultLine) -> Outcome:
+    return Outcome(
+        winner=None if result.winner is None else Seat(result.winner),
+        ending=ENDINGS[result.ending],
+        points=result.points,
+        owners=tuple(None if owner is None else Seat(owner) for owner in result.owners),
+    )
+
+
 def game_record(line: RoundLine) -> GameRecord:
-    """The round as the engine knows it. Raises EngineError for texts that are no card or rule set, ValueError for an
-    unknown ending."""
-    result = line.result
+    """The round as the engine knows it. Raises EngineError for texts that are no card or rule set."""
     return GameRecord(
         rules=RuleSet.named(line.rules),
         deal=Deal(cards_from_texts(line.deck), cards_from_texts(line.tactics)),
         first=Seat(line.first),
         moves=tuple((Seat(seat), text) for seat, text, _ in line.moves),
-        outcome=Outcome(
-            winner=None if result.winner is None else Seat(result.winner),
-            ending=Ending(result.ending),
-            points=result.points,
-            owners=tuple(None if owner is None else Seat(owner) for owner in result.owners),
-        ),
+        outcome=outcome_of(line.result),
     )
 
 

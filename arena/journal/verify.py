@@ -6,13 +6,14 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_audit import DealAudit, Place
+from arena.journal.endings import ENDINGS, Fault, verify
 from arena.journal.lines import ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader, read_all
 from arena.plan.config import ConfigError
 from arena.support.text import printable
 from engine.errors import EngineError
-from engine.record import steps, verify
+from engine.record import steps
 
 
 @attrs.frozen
@@ -147,7 +148,7 @@ def _inconsistencies(line: RoundLine) -> Iterator[str]:
     result, fault = line.result, line.fault
     if any(ms is not None and ms < 0 for _, _, ms in line.moves):
         yield "a time is negative"
-    by_fault = result.ending not in ("five-stones", "three-adjacent", "blocked")
+    by_fault = isinstance(ENDINGS[result.ending], Fault)
     if by_fault is not (fault is not None):
         yield f"it ended by {result.ending}, but {'no fault is recorded' if by_fault else 'a fault is recorded'}"
     elif fault is not None and fault.seat == result.winner:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
+from arena.journal.endings import Fault
 from arena.match import translate
 from engine.actions import Action, parse
 from engine.cards import SEATS, Seat, other
@@ -18,7 +19,7 @@ from engine.errors import EngineError
 from engine.game import Game
 from engine.phase import Phase
 from engine.ruleset import RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Outcome
 from protocol import messages
 
 _PHASES: Final[dict[Phase, messages.Phase]] = {
@@ -46,11 +47,11 @@ class Ask(NamedTuple):
 
 
 @attrs.frozen
-class Fault:
+class ChargedFault:
     """Why a bot lost the round otherwise than by the rules."""
 
     seat: Seat
-    ending: Ending
+    ending: Fault
     detail: str
     code: str | None = None  # of the protocol error, if it was one
     other_detail: str | None = None  # what happened to the other bot, where neither started
@@ -69,7 +70,7 @@ class Referee:
         self.notes: dict[int, str] = {}  # by index into `moves`
         self._note_room = [MOST_NOTES, MOST_NOTES]  # characters that each bot may still note
         self.outcome: Outcome | None = None
-        self.fault: Fault | None = None
+        self.fault: ChargedFault | None = None
         self._translators = tuple(translate.Translator(self.game, seat) for seat in SEATS)
         self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
 
@@ -82,7 +83,7 @@ class Referee:
         return None
 
     def request(
-        self, ask: Ask, number: int, points: tuple[int, int], clock: messages.Clock, *, with_legal: bool = True
+        self, ask: Ask, number: int, points: messages.Points, clock: messages.Clock, *, with_legal: bool = True
     ) -> messages.Request:
         """The question as a message; what happened since the seat's last one is told once."""
         news = self._news[ask.seat]
@@ -90,7 +91,7 @@ class Referee:
             id=number,
             phase=_PHASES[self.game.phase],
             legal=tuple([action.text for action in ask.legal]) if with_legal else (),
-            state=self._translators[ask.seat].state(translate.points(points, ask.seat)),
+            state=self._translators[ask.seat].state(points),
             events=translate.events(news, ask.seat),
             clock=clock,
         )
@@ -104,20 +105,20 @@ class Referee:
             action = parse(text)
             self._apply(action, ms)
         except EngineError as error:
-            self.forfeit(seat, Ending.ILLEGAL_MOVE, str(error))
+            self.forfeit(seat, Fault.ILLEGAL_MOVE, str(error))
             return
         if note is not None:
             self.notes[len(self.moves) - 1] = shortened(note, self._note_room[seat])
             self._note_room[seat] -= min(len(note), LONGEST_NOTE)
 
-    def forfeit(self, seat: Seat, ending: Ending, detail: str, code: str | None = None) -> None:
-        self.fault = Fault(seat, ending, detail, code)
+    def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None:
+        self.fault = ChargedFault(seat, ending, detail, code)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
     def nobody_started(self, detail: str, other_detail: str) -> None:
         """Neither bot is there, for these reasons by seat: nobody wins and nobody scores."""
-        self.fault = Fault(SEATS[0], Ending.FAILED_TO_START, detail, other_detail=other_detail)
-        self.outcome = Outcome.of(None, Ending.FAILED_TO_START, self.game.owners)
+        self.fault = ChargedFault(SEATS[0], Fault.FAILED_TO_START, detail, other_detail=other_detail)
+        self.outcome = Outcome.of(None, Fault.FAILED_TO_START, self.game.owners)
 
     def _apply(self, action: Action, ms: int | None) -> None:
         seat = self.game.to_move

@@ -15,21 +15,22 @@ import enum
 from collections.abc import Callable, Sized
 
 import attrs
-import msgspec
 import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.bots.player import Gone, Player
+from arena.journal.endings import Fault
+from arena.match.host import Host
 from arena.match.referee import Referee
 from arena.match.round_clock import RoundClock
 from arena.match.watchdog import Deadline, Watch
 from engine.cards import SEATS, Seat
-from engine.scoring import Ending
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Action, BotMessage, Clock, Request
 from protocol.session import State
 
 Players = tuple[Player, Player]
+Hosts = tuple[Host, Host]
 # Those who look on, and what to call after a move while there are any.
 Watched = tuple[Sized, Callable[[], None]]
 
@@ -55,14 +56,14 @@ class RoundPlay:
         self,
         referee: Referee,
         players: Players,
-        points: tuple[int, int],
+        hosts: Hosts,
         watch: Watch,
         may_excuse: Callable[[str], bool],
         watched: Watched,
     ):
         self._referee = referee
         self._players = players
-        self._points = points
+        self._hosts = hosts
         self._watch = watch
         self._may_excuse = may_excuse  # whether a void may be granted to the bot of this name
         self._watched = watched
@@ -81,7 +82,7 @@ class RoundPlay:
                     if overrun := self._players[self._seat].overrun:  # it was ended in the middle of a line
                         self._referee.forfeit(self._seat, overrun.ending, overrun.words)
                     else:
-                        self._referee.forfeit(self._seat, Ending.MALFORMED, str(error), code=error.code)
+                        self._referee.forfeit(self._seat, Fault.MALFORMED, str(error), code=error.code)
                     stopped = _Stopped.OVER
                 except Gone as gone:
                     self._referee.forfeit(self._seat, gone.ending, str(gone))
@@ -101,9 +102,9 @@ class RoundPlay:
         while ask := referee.ask():
             self._seat = seat = ask.seat
             player = self._players[seat]
-            link = _link_of(player)
-            number = link.session.last_id + 1
-            request = referee.request(ask, number, self._points, clock.shown(seat), with_legal=player.wants_legal)
+            link = player.link
+            assert link is not None
+            request = self._hosts[seat].ask(ask, clock.shown(seat))
             line = link.line_for(request)
             budget = clock.budget_ms(seat)
             self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
@@ -111,7 +112,7 @@ class RoundPlay:
             try:
                 action = await link.ask(line)
             except LinkClosed as closed:
-                action = await _ask_again(player, request, closed)
+                action = await self._ask_again(request, closed)
             took = (now() - asked) * 1000
             in_time = took <= budget
             if not in_time:
@@ -127,6 +128,20 @@ class RoundPlay:
                 return _Stopped.EXCUSED
         return _Stopped.OVER
 
+    async def _ask_again(self, request: Request, closed: LinkClosed) -> BotMessage:
+        """Repeats the question whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+        player, host = self._players[self._seat], self._hosts[self._seat]
+        while True:
+            await player.come_back(str(closed))
+            for message in host.start_again():
+                await player.tell(message)
+            link = player.link
+            assert link is not None
+            try:
+                return await link.ask(link.line_for(host.ask_again(request)))
+            except LinkClosed as again:
+                closed = again
+
     async def _late(self) -> Void | None:
         """The answer came too late, or has not come yet."""
         seat, player, clock = self._seat, self._players[self._seat], self._clock
@@ -134,7 +149,7 @@ class RoundPlay:
         allowed = _allowed(clock.shown(seat))
         if link is None:
             gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
-            self._referee.forfeit(seat, Ending.DISCONNECTED, gone)
+            self._referee.forfeit(seat, Fault.DISCONNECTED, gone)
             return None
         deadline = self._asked + clock.budget_ms(seat) / 1000
         stall = self._watch.stall_at(deadline)
@@ -145,20 +160,8 @@ class RoundPlay:
                 return Void(f"the arena stood still for {ms:.0f} ms when the time of {player.spec.name} ran out", seat)
         took = (trio.current_time() - self._asked) * 1000
         silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
-        self._referee.forfeit(seat, Ending.TIMEOUT, f"{silence}; allowed were {allowed}")
+        self._referee.forfeit(seat, Fault.TIMEOUT, f"{silence}; allowed were {allowed}")
         return None
-
-
-async def _ask_again(player: Player, request: Request, closed: LinkClosed) -> BotMessage:
-    """Whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
-    while True:
-        await player.come_back(str(closed))
-        link = _link_of(player)
-        number = max(request.id, link.session.last_id + 1)  # a connection that has played before has ids of its own
-        try:
-            return await link.ask(link.line_for(msgspec.structs.replace(request, id=number)))
-        except LinkClosed as again:
-            closed = again
 
 
 async def _answers_within(link: Link, seconds: float) -> bool:
@@ -169,11 +172,6 @@ async def _answers_within(link: Link, seconds: float) -> bool:
     except (RemoteProtocolError, LinkClosed):
         pass  # whatever it says now is no answer
     return False
-
-
-def _link_of(player: Player) -> Link:
-    assert player.link is not None
-    return player.link
 
 
 def _allowed(clock: Clock) -> str:

@@ -1,4 +1,4 @@
-"""The engine's words as the protocol's messages: the only place that knows both."""
+"""The engine's facts as parts of the protocol's messages, as one seat sees them. Pure."""
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence

@@ -14,11 +14,11 @@ from typing import Final
 
 import attrs
 
+from arena.journal.endings import Fault, RoundEnding
 from arena.journal.lines import SeatNumber, TournamentLine, VoidLine
 from arena.stats.columns import Row, ranked
 from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.standings import Counted, RoundSummary, Standings, fold
-from engine.scoring import Ending
 
 _CHECKPOINTS: Final = 24  # of the ratings over the course of the tournament; up to twice as many
 _MOST_VOIDS: Final = 50  # told one by one
@@ -43,7 +43,7 @@ class Upset:
     winner: str = attrs.field(order=False)
     loser: str = attrs.field(order=False)
     points: tuple[int, int] = attrs.field(order=False)  # of the winner, of the loser
-    ending: Ending = attrs.field(order=False)
+    ending: RoundEnding = attrs.field(order=False)
     expected: float = attrs.field(default=math.nan, order=False)  # score of the winner
 
     @property
@@ -105,8 +105,8 @@ class Gathered:
     voids: list[VoidLine] = attrs.field(factory=list)
     places: "list[array[int]]" = attrs.field(factory=list)  # for each journal the lines of its rounds
     faults: "array[int]" = attrs.field(factory=lambda: array("L"))  # numbers of rounds
-    endings: Counter[Ending] = attrs.field(factory=Counter)
-    results: Counter[tuple[str, Ending, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
+    endings: Counter[RoundEnding] = attrs.field(factory=Counter)
+    results: Counter[tuple[str, RoundEnding, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
     rules: Counter[str] = attrs.field(factory=Counter)
     beginning: Beginning = attrs.field(factory=Beginning)
     seatings: dict[str, Seating] = attrs.field(factory=dict)
@@ -145,7 +145,7 @@ class Gathered:
         half_points = (1, 1) if result.winner is None else (2, 0) if result.winner == 0 else (0, 2)
         for name, half in zip(line.bots, half_points, strict=True):
             self.results[name, result.ending, half] += 1
-        if result.ending.is_fault:
+        if isinstance(result.ending, Fault):
             self.faults.append(number)
             return
         if line.first is not None:

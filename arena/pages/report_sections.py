@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from arena.journal.endings import Fault, RoundEnding
 from arena.pages.charts import Axis, Part, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.pages.report_data import Report, Upset
 from arena.stats.columns import NOTHING
-from arena.stats.standings import FAULTS
 from engine.scoring import Ending
 
 Section = tuple[str, str, Markup]  # id, heading, content
@@ -91,19 +91,17 @@ def _results_of(report: Report, name: str) -> dict[str, int]:
     return found
 
 
-def _result_kind(ending: Ending, half_points: int) -> str:
-    if half_points == 2:
-        return _WON_BY.get(ending, "won-fault")
-    if half_points == 1 and not ending.is_fault:
-        return "drawn"
-    return "lost-fault" if ending.is_fault else "lost"
+def _result_kind(ending: RoundEnding, half_points: int) -> str:
+    if isinstance(ending, Fault):
+        return "won-fault" if half_points == 2 else "lost-fault"
+    return ("lost", "drawn", _WON_BY[ending])[half_points]
 
 
 def _faults(report: Report) -> Markup:
     totals = [row.totals for row in report.rows if row.totals.faults]
     if not totals:
         return tag("p", "No bot ended a round by a fault.", class_="note")
-    kinds = [kind for kind in FAULTS if any(each.faults.get(kind) for each in totals)]
+    kinds = [kind for kind in Fault if any(each.faults.get(kind) for each in totals)]
     most = max(sum(each.faults.values()) for each in totals)
     rows: list[list[Content]] = []
     for each in sorted(totals, key=lambda each: -sum(each.faults.values())):

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from arena.journal.endings import Fault, verify
 from arena.journal.lines import RoundLine, game_record
 from arena.replay.claim_reasons import reason_for
 from arena.replay.movements import DECKS, Change, back_of, carried, movements
@@ -13,7 +14,6 @@ from arena.replay.positions import OVER, DrawnCard, Position, Replay, RoundFault
 from engine.actions import Action, Kind, parse
 from engine.cards import SEATS, STONES, Card, Seat, Stone, card_texts, is_clan, other
 from engine.game import Game
-from engine.record import verify
 
 
 def replay_of(line: RoundLine) -> Replay:
@@ -25,7 +25,7 @@ def replay_of(line: RoundLine) -> Replay:
     for index, (_, text) in enumerate(record.moves):
         _, _, ms = line.moves[index]
         made.append(_after_move(made[-1], game, parse(text), ms, line.notes.get(str(index)), line.bots))
-    if record.outcome is not None and record.outcome.ending.is_fault:
+    if record.outcome is not None and isinstance(record.outcome.ending, Fault):
         made.append(_after_fault(made[-1], line))
     return Replay(
         id=line.id,

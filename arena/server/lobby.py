@@ -9,9 +9,9 @@ import trio
 
 from arena.bots.link import LinkClosed
 from arena.bots.player import Gone, Player, StartFailure
+from arena.journal.endings import Fault
 from arena.plan.bot_spec import RemoteSpec
 from arena.server.connection import Connection
-from engine.scoring import Ending
 from protocol.messages import Bye
 from protocol.session import State
 
@@ -164,24 +164,17 @@ class RemotePlayer(Player):
         self._connection = connection
         self._given_up = connection is None  # nobody waits for it any more; it may come all the same
 
-    async def _arrive(self) -> None:
-        if self.link is None:
-            if not await self._sit():
-                raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
-            self._match = None
+    async def arrive(self) -> None:
+        if self.link is None and not await self._sit():
+            raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
 
     async def come_back(self, closed: str) -> None:
         self._lose()
         if not await self._sit():
-            raise Gone(Ending.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
-        assert self._match is not None
-        assert self._round is not None
-        await self.tell(self._match)
-        await self.tell(self._round)
+            raise Gone(Fault.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
 
     async def leave(self) -> None:
         self._lose(Bye("the connection ends with a fault", again=True))
-        self._match = None
 
     def let_go(self) -> None:
         if self.link is not None and self.link.session.state is not State.IDLE:

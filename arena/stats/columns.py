@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import attrs
 
+from arena.journal.endings import Fault
 from arena.stats.ratings import Ratings
-from arena.stats.standings import FAULTS, BotTotals, Standings
-from engine.scoring import Ending
+from arena.stats.standings import BotTotals, Standings
 
 NOTHING: Final = "-"  # where there is no number
 
@@ -76,9 +76,9 @@ _percent = _text(lambda value: f"{100 * value:.1f}%")
 _decimals = _text(lambda value: f"{value:.2f}")
 
 
-def _fault_column(ending: Ending) -> Column:
-    words = ending.value.replace("-", " ").capitalize()
-    return Column(ending.value.replace("-", "_"), words, lambda row: row.totals.faults.get(ending, 0))
+def _fault_column(fault: Fault) -> Column:
+    words = fault.value.replace("-", " ").capitalize()
+    return Column(fault.value.replace("-", "_"), words, lambda row: row.totals.faults.get(fault, 0))
 
 
 BOUND: Final = Column("elo_is_bound", "Bound", lambda row: row.bound, lambda value: "yes" if value else "no")
@@ -104,7 +104,7 @@ COLUMNS: Final = (
     Column("points_against", "Points against", lambda row: row.totals.points_against),
     Column("average_points", "Average points", lambda row: _per_round(row.totals.points, row), _decimals),
     Column("faults", "Faults", lambda row: sum(row.totals.faults.values())),
-    *(_fault_column(ending) for ending in FAULTS),
+    *(_fault_column(fault) for fault in Fault),
     VOIDS,
     Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals),
     Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole),

@@ -13,6 +13,7 @@ import attrs
 import msgspec
 from msgspec import Struct
 
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
 from arena.journal.lines import (
     WITHDRAWN,
     Entry,
@@ -33,17 +34,19 @@ from arena.stats.matches_over import MatchesOver
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.text import printable
-from engine.scoring import Ending
 from protocol.names import is_recorded_name
 
-FAULTS: Final = tuple(ending for ending in Ending if ending.is_fault)
 _MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
 
 
 class ResultSummary(Struct, frozen=True, gc=False):
     winner: SeatNumber | None
-    ending: Ending
+    ending_name: EndingName = msgspec.field(name="ending")
     points: tuple[RoundPoints, RoundPoints]
+
+    @property
+    def ending(self) -> RoundEnding:
+        return ENDINGS[self.ending_name]
 
 
 class FaultSummary(Struct, frozen=True, gc=False):
@@ -69,7 +72,7 @@ class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=T
 
     def charged(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""
-        if not self.result.ending.is_fault:
+        if not isinstance(self.result.ending, Fault):
             return ()
         if self.result.winner is None:  # neither of them could play
             return 0, 1
@@ -120,7 +123,7 @@ class BotTotals:
     points: int
     points_against: int
     matches: tuple[int, int, int]  # won, drawn, lost
-    faults: Mapping[Ending, int]
+    faults: Mapping[Fault, int]
     voids: int  # because it was late while the host stood still
     mean_ms: float | None  # of thought for a move
     p99_ms: int | None
@@ -138,9 +141,9 @@ class Standings:
         self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
         self.rounds = 0  # in the journal, counted or left out
         self.neither_started = 0  # of them, those that count for nobody because neither bot started
-        self._left_out = FAULTS if leave_out_faults else ()
+        self._leave_out_faults = leave_out_faults
         self._thinking: dict[str, ThinkingTime] = {}
-        self._faults: dict[str, Counter[Ending]] = {}
+        self._faults: dict[str, Counter[Fault]] = {}
         self._meetings: dict[tuple[str, str], Meeting] = {}
         self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
         self._open_matches: dict[str, _OpenMatch] = {}
@@ -189,21 +192,22 @@ class Standings:
         result = line.result
         half_points: int | None = 1 if result.winner is None else 2 if result.winner == side else 0
         points = result.points if side == 0 else (result.points[1], result.points[0])
-        nobody_started = result.winner is None and result.ending.is_fault
-        if nobody_started or result.ending in self._left_out:
+        fault = result.ending if isinstance(result.ending, Fault) else None
+        neither_started = fault is not None and result.winner is None
+        if neither_started or (fault and self._leave_out_faults):
             half_points, points = None, (0, 0)
         self._count_unit(line, meeting, half_points)
         self._count_match(line, meeting, points)
         self.rounds += 1
-        self.neither_started += nobody_started
+        self.neither_started += neither_started
         if half_points is not None:
             meeting.count(half_points, points)
         forfeited = line.fault is not None and line.fault.is_forfeit
         for seat in line.charged():
             if forfeited:
                 self.forfeits[line.bots[seat]] += 1
-            else:
-                self._faults[line.bots[seat]][result.ending] += 1
+            elif fault:
+                self._faults[line.bots[seat]][fault] += 1
         times: tuple[list[int], list[int]] = ([], [])
         for seat, _, ms in line.moves:
             if ms is not None:

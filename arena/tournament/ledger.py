@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
+from arena.journal.endings import ENDINGS, Fault
 from arena.journal.lines import (
     Entry,
     Journal,
@@ -16,6 +17,7 @@ from arena.journal.lines import (
     TournamentLine,
     VoidLine,
     encoded,
+    outcome_of,
 )
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
@@ -25,7 +27,9 @@ from arena.plan.config import Config, ConfigError, differences
 from arena.plan.deals import DealKey, is_recorded
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
-from engine.scoring import Ending
+from engine.cards import Seat
+from engine.ruleset import RuleSet
+from engine.scoring import Score
 
 
 @attrs.define
@@ -35,8 +39,7 @@ class Ledger:
     max_faults: int
     outside: frozenset[str] = frozenset()  # bots that connect: being away is no fault that withdraws them
     finished: set[str] = attrs.field(factory=set)
-    last_of_match: dict[str, RoundLine] = attrs.field(factory=dict)
-    points: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+    scores: dict[str, Score] = attrs.field(factory=dict)  # by match, of those under way
     faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
     withdrawn: set[str] = attrs.field(factory=set)
     voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches that are not over
@@ -50,9 +53,9 @@ class Ledger:
         if line.id in self.finished:
             raise JournalError(f"round {line.id} is in the journal twice")
         self.finished.add(line.id)
-        before, won = self.points.get(line.match, (0, 0)), line.result.points
-        self.points[line.match] = (before[0] + won[0], before[1] + won[1])
-        self.last_of_match[line.match] = line
+        first = Seat(line.first)
+        before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
+        self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
         self.dealt[line.id] = line.seed, line.salt, 1 + self.voids[line.id] + self.resumes
         return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
 
@@ -63,10 +66,10 @@ class Ledger:
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:
         """Whether the bot did; None if it was not even there, which says nothing about it."""
-        ending = Ending(line.result.ending)
-        nobody_started = line.result.winner is None and ending.is_fault
+        ending = ENDINGS[line.result.ending]
+        nobody_started = line.result.winner is None and isinstance(ending, Fault)
         failed = nobody_started or (line.fault is not None and line.fault.seat == seat)
-        away = ending in (Ending.FAILED_TO_START, Ending.DISCONNECTED) and line.bots[seat] in self.outside
+        away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self.outside
         return None if failed and away else failed
 
     def _count(self, name: str, failed: bool | None) -> bool:
@@ -80,8 +83,7 @@ class Ledger:
 
     def close(self, match: PlannedMatch) -> None:
         """Forgets a match that is over, so that a long tournament does not grow."""
-        self.last_of_match.pop(match.id, None)
-        self.points.pop(match.id, None)
+        self.scores.pop(match.id, None)
         for planned in match.rounds:
             self.finished.discard(planned.id)
             self.voids.pop(planned.id, None)

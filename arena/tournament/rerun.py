@@ -21,6 +21,7 @@ from arena.tournament.fault_bundle import read_bundle
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import RuleSet
+from engine.scoring import Score
 
 
 def play_again(bundle: Path) -> str | None:
@@ -73,7 +74,7 @@ async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
         nursery.start_soon(watch.run)
         one, two = (LocalPlayer(spec, nursery, PassedOn()) for spec in specs)
         match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
-        played = await match.play_round(planned.rounds[0], first, dealt)
+        played = await match.play_round(planned.rounds[0], Score(rules, first), dealt)
         await one.leave()
         await two.leave()
         nursery.cancel_scope.cancel()

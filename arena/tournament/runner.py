@@ -19,6 +19,7 @@ from typing import Final
 
 import trio
 
+from arena.journal.endings import Fault
 from arena.journal.file import Rescue
 from arena.journal.lines import WITHDRAWN, Journal, RoundLine
 from arena.match.audience import Audience
@@ -40,7 +41,7 @@ from arena.tournament.recording import round_line, void_line
 from arena.tournament.writer import JournalWriter
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.scoring import Ending, next_first
+from engine.scoring import Score
 
 _MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
 _IN_FLIGHT: Final = 64  # rounds on their way to the disk
@@ -163,20 +164,17 @@ class Tournament:
             self._dealt_before(planned),
             self._audience,
         )
-        self._bring_up_to_date(match)
         for each in planned.rounds:
             if each.id not in self._ledger.finished:
-                first = each.first
-                if first is None:
-                    first = next_first(self._config.rules, match.first, match.winner)
-                line = await self._play_until_valid(match, each, first, players, sender)
+                score = self._score(planned).begun_by(each.first)
+                line = await self._play_until_valid(match, each, score, players, sender)
                 await sender.send(RoundFinished(line))
                 for name in self._ledger.add(line):
                     await sender.send(BotWithdrawn(name, self._config.max_faults))
                 for player in players:
                     if player.spec.restart is Restart.ROUND:
                         await player.leave()
-        await match.conclude()
+        await match.conclude(self._score(planned))
         self._ledger.close(planned)
         for player in players:
             if player.spec.restart is Restart.MATCH:
@@ -216,24 +214,21 @@ class Tournament:
             found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, tactics), attempt)
         return found
 
-    def _bring_up_to_date(self, match: Match) -> None:
-        """With what was played of it before."""
-        match.points = self._ledger.points.get(match.planned.id, (0, 0))
-        if last := self._ledger.last_of_match.get(match.planned.id):
-            match.first = SEATS[last.first]
-            match.winner = None if last.result.winner is None else SEATS[last.result.winner]
+    def _score(self, match: PlannedMatch) -> Score:
+        """Where the match stands, with what was played of it before a resume."""
+        return self._ledger.scores.get(match.id) or Score(self._config.rules, match.first)
 
     async def _play_until_valid(
-        self, match: Match, planned: PlannedRound, first: Seat, players: Players, sender: EventSender
+        self, match: Match, planned: PlannedRound, score: Score, players: Players, sender: EventSender
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
         failures = 0  # of the arena itself; how often a bot is excused has a limit of its own
         while True:
             if self._ledger.withdrawn & set(names):
-                played = self._forfeited(match, planned, first, names)
+                played = self._forfeited(planned, score.first, names)
             else:
                 await sender.send(RoundStarted(planned, names))
-                played = await self._try(match, planned, first)
+                played = await self._try(match, planned, score)
             if played.void is None:
                 return self._settled(match, played, players)
             for player in players:
@@ -246,17 +241,17 @@ class Tournament:
                 text = f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void.reason}"
                 raise TournamentError(text)
 
-    async def _try(self, match: Match, planned: PlannedRound, first: Seat) -> PlayedRound:
+    async def _try(self, match: Match, planned: PlannedRound, score: Score) -> PlayedRound:
         dealt = self._deal(planned)
         try:
-            return await match.play_round(planned, first, dealt)
+            return await match.play_round(planned, score, dealt)
         except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
             cause = first_of(error)
             told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
-            referee = Referee(self._config.rules, dealt.deal, first)
-            return PlayedRound(planned, first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))
+            referee = Referee(self._config.rules, dealt.deal, score.first)
+            return PlayedRound(planned, score.first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))
 
-    def _forfeited(self, match: Match, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
+    def _forfeited(self, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
         """A round that a withdrawn bot does not play."""
         dealt = self._deal(planned)
         referee = Referee(self._config.rules, dealt.deal, first)
@@ -265,10 +260,8 @@ class Tournament:
         if len(absent) == len(SEATS):
             referee.nobody_started(reason, reason)
         else:
-            referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
-        played = PlayedRound(planned, first, dealt, referee, utc_now(), None)
-        match.count(played)
-        return played
+            referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
+        return PlayedRound(planned, first, dealt, referee, utc_now(), None)
 
     def _settled(self, match: Match, played: PlayedRound, players: Players) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)

@@ -27,7 +27,7 @@ from arena.tournament.runner import Tournament
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import PRESETS
-from protocol.messages import Clock, encode
+from protocol.messages import Clock, Points, encode
 
 FULL = bool(os.environ.get("FULL"))  # the long versions: 10,000 rounds in memory, a journal of 1,000,000
 
@@ -80,7 +80,7 @@ def recorded_requests() -> list[bytes]:
         rng = random.Random(number)
         referee = Referee(PRESETS["base"], Deal.from_seed(str(number), tactics=False), SEATS[0])
         while ask := referee.ask():
-            lines.append(encode(referee.request(ask, len(lines) + 1, (0, 0), Clock(10_000, None))))
+            lines.append(encode(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None))))
             referee.answer(rng.choice(ask.legal).text, 0)
     return lines
 

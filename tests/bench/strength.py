@@ -17,7 +17,7 @@ from engine.deal import Deal
 from engine.ruleset import PRESETS, RuleSet
 from engine.scoring import Outcome
 from example_bots import counting, greedy, random_bot
-from protocol.messages import Clock, Request
+from protocol.messages import Clock, Points, Request
 
 Choose = Callable[[Request], str]
 ROUNDS = 400
@@ -33,7 +33,7 @@ BOTS: dict[str, Choose] = {"counting": counting.choose, "greedy": greedy.choose,
 def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], first: Seat) -> Outcome:
     referee = Referee(rules, deal, first)
     while ask := referee.ask():
-        request = referee.request(ask, len(referee.moves) + 1, (0, 0), Clock(None, None))
+        request = referee.request(ask, len(referee.moves) + 1, Points(0, 0), Clock(None, None))
         referee.answer(choosers[ask.seat](request), 0)
     assert referee.fault is None
     assert referee.outcome is not None

@@ -11,7 +11,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from arena.devtools.check import _checks
+from arena.devtools.check import checks
+from arena.journal.endings import verify
 from arena.journal.lines import (
     JournalLine,
     ResumeLine,
@@ -23,7 +24,6 @@ from arena.journal.lines import (
     game_record,
 )
 from arena.plan.deals import DealKey
-from engine.record import verify
 from protocol.errors import Code
 from protocol.messages import (
     BotMessage,
@@ -141,7 +141,7 @@ def test_every_error_code_has_its_line() -> None:
 
 def test_every_check_is_explained() -> None:
     table = section("What the checker asks", "##")
-    for code, _, _ in _checks():
+    for code, _, _ in checks():
         assert f"`{code}`" in table or code in ("rules-expert", "rules-tactics", "rules-tactics-expert"), code
 
 

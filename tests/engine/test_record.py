@@ -8,7 +8,7 @@ from engine.deal import Deal, round_seed
 from engine.errors import DealError, RecordError
 from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS
-from engine.scoring import Ending, Outcome
+from engine.scoring import Forfeit, Outcome
 from tests.helpers.walks import played
 
 
@@ -143,50 +143,28 @@ def test_verify_says_what_the_result_should_have_been() -> None:
     assert problem(attrs.evolve(sound, outcome=None)) == "the record has no result"
 
 
-def test_a_round_lost_by_a_fault_is_verified_up_to_where_it_stopped() -> None:
+class Stopped(Forfeit):
+    RESIGNED = "resigned"
+
+
+def test_a_forfeited_round_is_verified_up_to_where_it_stopped() -> None:
     sound = record()
     moves = sound.moves[: len(sound.moves) // 2]
     game = replay(attrs.evolve(sound, moves=moves))
-    lost = attrs.evolve(sound, moves=moves, outcome=Outcome.of(SEATS[1 - game.to_move], Ending.TIMEOUT, game.owners))
-    verify(lost)
-    assert lost.outcome is not None
-    assert problem(attrs.evolve(lost, outcome=attrs.evolve(lost.outcome, winner=None, points=(0, 0)))) == (
-        "the record says timeout, but names no seat as the winner"
+    for winner in (*SEATS, None):
+        outcome = Outcome.of(winner, Stopped.RESIGNED, game.owners)
+        forfeited = attrs.evolve(sound, moves=moves, outcome=outcome)
+        verify(forfeited)
+        assert problem(attrs.evolve(forfeited, outcome=attrs.evolve(outcome, points=(9, 9)))).startswith(
+            "the record says points [9, 9], but the moves give ["
+        )
+        assert problem(attrs.evolve(sound, outcome=outcome)).startswith(
+            "the record says resigned, but the moves end the round by "
+        )
+    nobody = Outcome.of(Seat(5), Stopped.RESIGNED, game.owners)
+    assert problem(attrs.evolve(sound, moves=moves, outcome=nobody)) == (
+        "the record says resigned, but names no seat as the winner"
     )
-    assert "but the moves end the round by" in problem(attrs.evolve(sound, outcome=lost.outcome))
-
-
-def test_a_bot_that_failed_to_start_made_no_moves() -> None:
-    sound = record()
-    lost = Outcome.of(SEATS[1], Ending.FAILED_TO_START, [None] * 9)
-    verify(attrs.evolve(sound, moves=(), outcome=lost))
-    assert problem(attrs.evolve(sound, moves=sound.moves[:3], outcome=lost)) == (
-        "the record says failed-to-start, but has 3 moves"
-    )
-
-
-def test_an_illegal_move_cannot_be_won_by_who_made_it() -> None:
-    sound = attrs.evolve(record(), moves=record().moves[:10])
-    game = replay(sound)
-    lost = Outcome.of(SEATS[1 - game.to_move], Ending.ILLEGAL_MOVE, game.owners)
-    verify(attrs.evolve(sound, outcome=lost))
-    won = Outcome.of(game.to_move, Ending.ILLEGAL_MOVE, game.owners)
-    assert problem(attrs.evolve(sound, outcome=won)) == (
-        f"the record says illegal-move, but seat {game.to_move}, who won, was the one to move"
-    )
-    nobody = Outcome.of(Seat(5), Ending.TIMEOUT, game.owners)
-    assert problem(attrs.evolve(sound, outcome=nobody)) == "the record says timeout, but names no seat as the winner"
-
-
-@pytest.mark.parametrize("ending", [Ending.OUT_OF_MEMORY, Ending.OUT_OF_CPU, Ending.OUT_OF_PROCESSES])
-def test_who_uses_too_much_loses_whoever_was_to_move(ending: Ending) -> None:
-    sound = attrs.evolve(record(), moves=record().moves[:10])
-    game = replay(sound)
-    assert ending.is_fault
-    for winner in SEATS:
-        verify(attrs.evolve(sound, outcome=Outcome.of(winner, ending, game.owners)))
-    nobody = Outcome.of(None, ending, game.owners)
-    assert "but names no seat as the winner" in problem(attrs.evolve(sound, outcome=nobody))
 
 
 def test_numbers_that_are_no_seat_or_no_card_are_refused() -> None:

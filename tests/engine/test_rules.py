@@ -495,9 +495,9 @@ def test_the_winner_scores_five_and_the_loser_its_stones() -> None:
 
 def test_the_points_of_a_match_add_up_and_the_other_player_begins() -> None:
     score = Score(PRESETS["base"], first=SEATS[0]).after(won_by(0))
-    assert (score.points, score.rounds, score.first, score.leader) == ((5, 2), 1, 1, 0)
+    assert (score.points, score.first, score.leader) == ((5, 2), 1, 0)
     score = score.after(won_by(1))
-    assert (score.points, score.rounds, score.first, score.leader) == ((8, 7), 2, 0, 0)
+    assert (score.points, score.first, score.leader) == ((8, 7), 0, 0)
 
 
 def test_equal_points_lead_for_nobody() -> None:
@@ -509,6 +509,12 @@ def test_the_winner_begins_the_next_round_of_classic_and_a_draw_alternates() -> 
     assert score.after(won_by(0)).first == 0
     assert score.after(won_by(1)).first == 1
     assert score.after(won_by(None)).first == 1
+
+
+def test_a_schedule_can_say_who_begins_a_round_and_the_next_one_follows_from_it() -> None:
+    score = Score(PRESETS["base"], first=SEATS[0], points=(5, 2))
+    assert score.begun_by(None) == score
+    assert score.begun_by(SEATS[1]).after(won_by(0)) == Score(PRESETS["base"], first=SEATS[0], points=(10, 4))
 
 
 def test_card_texts_are_one_for_each_card() -> None:

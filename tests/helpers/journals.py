@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
 from engine.cards import SEATS, card_texts
 from engine.record import GameRecord, replay
 from engine.ruleset import PRESETS
-from engine.scoring import Ending, Outcome
+from engine.scoring import Outcome
 from tests.helpers.walks import played
 
 HOSTILE = "<script>alert(1)</script>"
@@ -43,7 +44,7 @@ def game(rules: str, seed: int) -> GameRecord:
 
 
 def round_line(
-    number: int, bots: tuple[str, str], rules: str = "tactics", seed: int = 0, fault: Ending | None = None
+    number: int, bots: tuple[str, str], rules: str = "tactics", seed: int = 0, fault: Fault | None = None
 ) -> RoundLine:
     """A whole round; with a fault, one that stops in its middle."""
     record, rng = game(rules, seed), random.Random(number)
@@ -87,7 +88,7 @@ def rounds(count: int, names: Sequence[str] = NAMES, rules: str = "tactics", gam
         wins = rng.random() < 0.5 + 0.12 * (worse - better)
         if (said.winner == 1) == wins:
             bots.reverse()
-        fault = Ending.TIMEOUT if number % 11 == 10 and names[-1] in bots else None
+        fault = Fault.TIMEOUT if number % 11 == 10 and names[-1] in bots else None
         yield round_line(number, (bots[0], bots[1]), rules, seed, fault)
 
 

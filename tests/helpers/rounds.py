@@ -3,12 +3,13 @@
 import random
 from pathlib import Path
 
+from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
 from engine.cards import SEATS, card_texts
 from engine.deal import Deal
 from engine.game import Game
 from engine.ruleset import RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Outcome
 from tests.helpers.walks import TEMPERS, choose
 
 OPENING = encoded(TournamentLine(config={"rounds": 5, "seed": "x"}, started="2026-01-31T12:00:00Z"))
@@ -37,7 +38,7 @@ def random_round(
         moves.append((game.to_move, action.text, rng.randrange(400) if asked else None))
         game.apply(action)
     late = None if game.outcome else game.to_move
-    outcome = game.outcome or Outcome.of(SEATS[1 - game.to_move], Ending.TIMEOUT, game.owners)
+    outcome = game.outcome or Outcome.of(SEATS[1 - game.to_move], Fault.TIMEOUT, game.owners)
     return RoundLine(
         v=1,
         id=id,

@@ -22,11 +22,11 @@ from arena.bots.process import BotProcess, SpawnError, spawn
 from arena.bots.process_tree import below, children_by_parent, children_of, memory_of
 from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
+from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.bot_spec import MOST_PROCESSES, BotSpec
 from arena.plan.config import from_command_line
 from arena.tournament.drive import drive
-from engine.scoring import Ending
 from tests.helpers.processes import bad_command, is_running
 from tests.helpers.tournaments import configured, played, steady
 
@@ -122,7 +122,7 @@ async def test_the_processor_time_of_a_child_that_was_forked_at_once_counts() ->
     code = f"{DAEMON}\nif os.fork() == 0:\n    os.setsid()\n    while True: pass\ntime.sleep(1000)"
     async with spawn(python(code, cpu_seconds=1)) as process:
         overrun = await over(process)
-    assert overrun.ending is Ending.OUT_OF_CPU
+    assert overrun.ending is Fault.OUT_OF_CPU
     assert overrun.words.endswith("seconds of processor time in all its processes; the limit is 1 (option cpu)")
 
 
@@ -139,7 +139,7 @@ while True:
     {reaping}
 """
     async with spawn(python(code, cpu_seconds=1)) as process:
-        assert (await over(process)).ending is Ending.OUT_OF_CPU
+        assert (await over(process)).ending is Fault.OUT_OF_CPU
 
 
 async def test_the_limit_for_the_processor_holds_before_the_program_runs() -> None:
@@ -152,7 +152,7 @@ async def test_the_memory_of_all_processes_counts() -> None:
     code = f"{DAEMON}\nfor _ in range(3):\n    if os.fork() == 0:\n        hoard = b'x' * {60 * MIB}\n        break"
     async with spawn(python(f"{code}\ntime.sleep(1000)", memory=150 * MIB)) as process:
         overrun = await over(process)
-    assert overrun.ending is Ending.OUT_OF_MEMORY
+    assert overrun.ending is Fault.OUT_OF_MEMORY
     assert overrun.words.endswith(" MiB of memory in all its processes; the limit is 150.0 MiB (option memory)")
 
 
@@ -211,7 +211,7 @@ time.sleep(1000)
         with trio.fail_after(30):
             while below(keeper):
                 await trio.sleep(0.01)
-    assert overrun.ending is Ending.OUT_OF_PROCESSES
+    assert overrun.ending is Fault.OUT_OF_PROCESSES
     assert overrun.words.endswith(words)
 
 

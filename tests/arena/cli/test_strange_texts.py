@@ -15,10 +15,10 @@ import pytest
 from arena.bots.stderr import PassedOn
 from arena.cli.progress import LiveDisplay, PlainLines
 from arena.client.spectate import Screen, json_line
+from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, RoundLine, VoidLine
 from arena.server.events import BotCame
 from arena.tournament.events import RoundFinished, RoundVoid
-from engine.scoring import Ending
 from protocol.messages import WatchedPosition, WatchedResult, decode_from_server
 from tests.helpers.journals import round_line
 
@@ -125,7 +125,7 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(tmp_path
 
 
 def _faulty() -> RoundLine:
-    line = round_line(0, ("a", "b"), fault=Ending.CRASHED)
+    line = round_line(0, ("a", "b"), fault=Fault.CRASHED)
     return msgspec.structs.replace(line, fault=FaultLine(1, f"gone{EVIL}{FORGED}"))
 
 

@@ -10,9 +10,11 @@ import trio
 from click.testing import CliRunner, Result
 
 from arena.cli.main import main
-from arena.devtools.check import Examination, Finding, Verdict
+from arena.devtools.check import examine
 from arena.devtools.check_report import as_junit
-from arena.devtools.probe import CommandDoor, Limits, ListeningDoor
+from arena.devtools.doors import CommandDoor, ListeningDoor
+from arena.devtools.examination import Finding, Verdict
+from arena.devtools.probe import Limits
 from arena.plan.bot_spec import BotSpec
 from tests.helpers.processes import bad_bot, bad_command
 
@@ -20,7 +22,7 @@ QUICK = Limits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
 
 
 async def examined(spec: BotSpec, limits: Limits = QUICK, rounds: int = 6) -> dict[str, Finding]:
-    findings = await Examination(CommandDoor(spec), limits, rounds).run()
+    findings = await examine(CommandDoor(spec), limits, rounds)
     return {finding.code: finding for finding in findings}
 
 
@@ -177,7 +179,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     told: list[str] = []
     async with trio.open_nursery() as nursery, listener:
         nursery.start_soon(lambda: trio.run_process([sys.executable, "-c", code]))
-        findings += await Examination(ListeningDoor(listener, 0.2, told.append), QUICK, 4).run()
+        findings += await examine(ListeningDoor(listener, 0.2, told.append), QUICK, 4)
     verdicts = {finding.code: finding.verdict for finding in findings}
     assert verdicts.pop("memory") is Verdict.SKIPPED  # not our process
     assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back

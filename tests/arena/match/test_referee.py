@@ -6,18 +6,19 @@ import attrs
 import pytest
 from hypothesis import given
 
+from arena.journal.endings import Fault
 from arena.match.referee import Move, Referee
 from arena.match.translate import Translator, side_of
 from engine.cards import SEATS, card_texts
 from engine.deal import Deal
 from engine.record import GameRecord, verify
 from engine.ruleset import PRESETS, RuleSet
-from engine.scoring import Ending
 from engine.view import view
 from protocol.messages import Clock, Points
 from tests.helpers.walks import rule_sets, seeds, walk
 
 UNTIMED = Clock(None, None)
+NO_POINTS = Points(0, 0)
 
 
 def referee(rules: str = "tactics", seed: str = "1") -> Referee:
@@ -52,17 +53,17 @@ def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
     played = referee("base")
     first = played.ask()
     assert first is not None
-    assert played.request(first, 1, (0, 0), UNTIMED).events == ()
+    assert played.request(first, 1, NO_POINTS, UNTIMED).events == ()
     played.answer(first.legal[0].text, 5)
     second = played.ask()
     assert second is not None
     assert second.seat == 1
-    heard = played.request(second, 1, (0, 0), UNTIMED).events
+    heard = played.request(second, 1, NO_POINTS, UNTIMED).events
     assert [(event.by, event.move) for event in heard] == [("opponent", first.legal[0].text)]
     played.answer(second.legal[0].text, 5)
     third = played.ask()
     assert third is not None
-    heard = played.request(third, 2, (0, 0), UNTIMED).events
+    heard = played.request(third, 2, NO_POINTS, UNTIMED).events
     assert [event.by for event in heard] == ["you", "opponent"]
 
 
@@ -71,7 +72,7 @@ def test_a_returned_card_is_masked_for_the_opponent_only() -> None:
         played = referee("tactics", str(seed))
         rng = random.Random(seed)
         while ask := played.ask():
-            request = played.request(ask, 1, (0, 0), UNTIMED)
+            request = played.request(ask, 1, NO_POINTS, UNTIMED)
             for event in request.events:
                 if event.move.startswith("return "):
                     masked = event.move in ("return clan", "return tactic")
@@ -94,7 +95,7 @@ def test_an_illegal_move_forfeits_the_round_and_says_why(text: str, detail: str)
     played.answer(text, 5)
     assert played.ask() is None
     assert played.fault is not None
-    assert (played.fault.seat, played.fault.ending) == (0, Ending.ILLEGAL_MOVE)
+    assert (played.fault.seat, played.fault.ending) == (0, Fault.ILLEGAL_MOVE)
     assert played.fault.detail.startswith(detail)
     assert played.outcome is not None
     assert (played.outcome.winner, played.outcome.points) == (1, (0, 5))
@@ -116,7 +117,7 @@ def test_a_state_on_the_wire_shows_exactly_what_a_view_shows(rules: RuleSet, see
     for game, _ in walk(rules, seed):
         translators = translators or tuple(Translator(game, seat) for seat in SEATS)
         for seat in SEATS:
-            seen, state = view(game, seat), translators[seat].state(Points(0, 0))
+            seen, state = view(game, seat), translators[seat].state(NO_POINTS)
             assert state.hand == card_texts(seen.hand)
             assert (state.decks.clan, state.decks.tactic) == (seen.clan_deck, seen.tactic_deck)
             assert (state.opponent_hand.clan, state.opponent_hand.tactic) == attrs.astuple(seen.opponent_hand)
@@ -137,7 +138,7 @@ def test_a_request_can_leave_out_the_legal_moves() -> None:
     played = referee()
     ask = played.ask()
     assert ask is not None
-    assert played.request(ask, 1, (0, 0), UNTIMED, with_legal=False).legal == ()
+    assert played.request(ask, 1, NO_POINTS, UNTIMED, with_legal=False).legal == ()
 
 
 def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -> None:

@@ -11,6 +11,7 @@ import trio
 
 from arena.bots.player import LocalPlayer
 from arena.cli.progress import Quiet
+from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.journal.verify import verify_journals
 from arena.match.match import Match, PlayedRound
@@ -23,7 +24,7 @@ from arena.stats.tables import render
 from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from engine.cards import SEATS
-from engine.scoring import Ending
+from engine.scoring import Score
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import command, configured, rounds_in, steady
 
@@ -68,10 +69,10 @@ async def play_one_round(
         )
         planned = match.planned.rounds[0]
         if meanwhile is not None:
-            await one.sit_down(match._starts[0])
-            await two.sit_down(match._starts[1])
+            await one.arrive()
+            await two.arrive()
             nursery.start_soon(_call_after, 0.02, meanwhile)
-        played = await match.play_round(planned, SEATS[0], KEY.deal(planned, config.rules))
+        played = await match.play_round(planned, Score(config.rules, SEATS[0]), KEY.deal(planned, config.rules))
         await one.leave()
         await two.leave()
         nursery.cancel_scope.cancel()
@@ -102,7 +103,7 @@ async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
     else:
         assert played.void is None
         assert played.referee.fault is not None
-        assert played.referee.fault.ending is Ending.TIMEOUT
+        assert played.referee.fault.ending is Fault.TIMEOUT
 
 
 async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
@@ -111,7 +112,7 @@ async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
     played = await play_one_round(config, Watch(), meanwhile=lambda: time.sleep(0.3))
     assert played.void is None
     assert played.referee.fault is not None
-    assert played.referee.fault.ending is Ending.TIMEOUT
+    assert played.referee.fault.ending is Fault.TIMEOUT
 
 
 async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() -> None:
@@ -136,7 +137,7 @@ async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stal
     else:
         assert played.void is None
         assert played.referee.fault is not None
-        assert played.referee.fault.ending is Ending.FAILED_TO_START
+        assert played.referee.fault.ending is Fault.FAILED_TO_START
 
 
 def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(

@@ -18,12 +18,12 @@ from click.testing import CliRunner, Result
 
 from arena.cli.replay import replay
 from arena.cli.report import report
+from arena.journal.endings import Fault
 from arena.journal.lines import VoidLine, encoded
 from arena.pages.charts import Axis
 from arena.pages.markup import tag
 from arena.pages.page import json_text
 from arena.pages.report_data import Beginning, Report, gather, sample
-from engine.scoring import Ending
 from tests.helpers.journals import HOSTILE, NAMES, opening, round_line, rounds, write, write_many
 from tests.helpers.paths import ROOT
 from tests.helpers.summaries import line as standing_line
@@ -104,7 +104,7 @@ def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
     seatings = found.gathered.seatings
     assert (seatings["a"].rounds, seatings["a"].half_points) == ([2, 1], [2, 1])
     assert (seatings["b"].rounds, seatings["b"].half_points) == ([1, 2], [1, 2])
-    assert found.gathered.results["a", Ending.CRASHED, 0] == 1
+    assert found.gathered.results["a", Fault.CRASHED, 0] == 1
     assert list(found.gathered.faults) == [4]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena.journal.endings import Fault
 from arena.journal.lines import JournalError
 from arena.stats.ratings import Matchup
 from arena.stats.standings import BotTotals, RoundSummary, Standings, fold
 from arena.stats.thinking_time import ThinkingTime
-from engine.scoring import Ending
 from tests.helpers.summaries import line, opening, standings_of, written
 
 
@@ -86,8 +86,8 @@ def test_faults_are_charged_by_kind_to_whose_fault_it_was() -> None:
         line("m.3", 0, (5, 0), ending="crashed", fault={"seat": 1, "detail": "exit status 1"}),
         line("m.4", None, (0, 0), ending="failed-to-start", fault={"seat": 1, "detail": "withdrawn"}),
     )
-    assert bot(found, "a").faults == {Ending.TIMEOUT: 2, Ending.FAILED_TO_START: 1}
-    assert bot(found, "b").faults == {Ending.CRASHED: 1, Ending.FAILED_TO_START: 1}
+    assert bot(found, "a").faults == {Fault.TIMEOUT: 2, Fault.FAILED_TO_START: 1}
+    assert bot(found, "b").faults == {Fault.CRASHED: 1, Fault.FAILED_TO_START: 1}
 
 
 def test_rounds_ended_by_a_fault_can_be_left_out_and_their_mirror_image_stays() -> None:

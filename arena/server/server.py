@@ -8,12 +8,11 @@ of its own in the same journal, among those who are there when it begins.
 The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import attrs
-import msgspec
 import trio
 
 from arena.journal.file import JournalChanged, Rescue, rescue
@@ -33,7 +32,6 @@ from arena.support.address import address_of, open_listener
 from arena.support.keys import call_on_enter, is_pipe, is_terminal
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrapped
-from arena.support.text import printable
 from arena.tournament.drive import MakeListener, Ran
 from arena.tournament.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
 from arena.tournament.runner import Listener, Tournament, TournamentError
@@ -215,28 +213,19 @@ class Server:
         if self._server.open_door or self._server.forever:
             bots = self._recorded_bots(opening)
         cycles = 1 if self._server.forever else self._config.cycles
-        number = int(opening.config.get("first_cycle", 1))
-        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=number, cycles=cycles)
+        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=opening.config.first_cycle, cycles=cycles)
         check_same(self._journal, opening, config)
         return config
 
     def _recorded_bots(self, opening: TournamentLine) -> list[AnySpec]:
         named = {bot.name: bot for bot in self._config.bots}
         found: list[AnySpec] = []
-        for recorded in opening.config.get("bots", ()):
-            name = recorded.get("name")
-            if name in named:
-                found.append(named[name])
-            elif recorded.get("remote"):
-                found.append(RemoteSpec(name, None, self._recorded_limits(recorded)))
+        for recorded in opening.config.bots or ():
+            if recorded.name in named:
+                found.append(named[recorded.name])
+            elif recorded.remote:
+                found.append(RemoteSpec(recorded.name, None, recorded.clock or Limits()))
         return found
-
-    def _recorded_limits(self, bot: Mapping[str, Any]) -> Limits:
-        try:
-            return msgspec.convert(bot.get("clock"), Limits)
-        except msgspec.ValidationError as error:
-            where = f"the clock of {printable(bot['name'])} in its last opening line is damaged"
-            raise JournalError(f"{self._journal.path}: {where}: {printable(str(error))}") from None
 
     def _roster(self) -> tuple[AnySpec, ...]:
         """Who takes part: with `forever` those who are there; else everybody whom the file names, too."""

@@ -24,7 +24,6 @@ import trio
 from arena.bots.player import Player
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import (
-    WITHDRAWN,
     Journal,
     JournalError,
     JournalLine,
@@ -369,12 +368,12 @@ class Tournament:
         dealt = self._deal(planned)
         referee = Referee(self._config.rules, dealt.deal, first)
         absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
-        reason = f"{WITHDRAWN} {self._config.max_faults} faults in a row"
+        reason = f"withdrawn after {self._config.max_faults} faults in a row"
         if len(absent) == len(SEATS):
             referee.nobody_started(reason, reason)
         else:
             referee.forfeit(absent[0], Ending.FAILED_TO_START, reason)
-        played = PlayedRound(planned, first, dealt, referee, utc_now(), None)
+        played = PlayedRound(planned, first, dealt, referee, utc_now(), None, withdrawn=True)
         match.count(played)
         return played
 
@@ -390,4 +389,5 @@ class Tournament:
             played.referee,
             played.started,
             played.bundle,
+            played.withdrawn,
         )

@@ -34,6 +34,17 @@ Matches = Iterable[tuple[Seat, RecordedMatch]]
 
 
 @attrs.frozen
+class AnswerFault:
+    """Why an answer would have lost the round."""
+
+    ending: Ending
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.ending.value}: {self.detail}"
+
+
+@attrs.frozen
 class Decision:
     """What was decided then and now, in one position."""
 
@@ -42,7 +53,7 @@ class Decision:
     phase: str
     recorded: str
     move: str | None  # None if there was no answer
-    fault: str | None = None  # why the answer would have lost the round
+    fault: AnswerFault | None = None
 
     @property
     def differs(self) -> bool:
@@ -111,7 +122,7 @@ class _RoundOnceMore:
         self._tell = tell
         self._clock = RoundClock((player.spec.limits, player.spec.limits))
         self._seated = False
-        self._gone: str | None = None  # why it was not there when the round began
+        self._gone: AnswerFault | None = None  # why it was not there when the round began
 
     async def lead(self) -> None:
         referee = self._referee_after(0)
@@ -142,7 +153,7 @@ class _RoundOnceMore:
         try:
             await self._player.sit_down(self._start)
         except LeftBetweenRounds as left:
-            self._gone = f"{left.ending.value}: {left}"
+            self._gone = AnswerFault(left.ending, str(left))
             await self._player.sit_down(self._start)
         record, recorded = self._record, self._recorded
         await self._player.tell(
@@ -157,7 +168,7 @@ class _RoundOnceMore:
         )
         self._seated = True
 
-    async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, str | None]:
+    async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, AnswerFault | None]:
         """The move, and what is wrong with it."""
         if self._gone is not None:
             fault, self._gone = self._gone, None
@@ -189,13 +200,13 @@ class _RoundOnceMore:
         assert self._player.link is not None
         return self._player.link
 
-    async def _failed(self, ending: Ending, detail: str) -> str:
+    async def _failed(self, ending: Ending, detail: str) -> AnswerFault:
         if overrun := self._player.overrun:
             ending, detail = overrun.ending, overrun.words
         await self._player.leave()
         self._seated = False
         self._clock = RoundClock((self._player.spec.limits, self._player.spec.limits))
-        return f"{ending.value}: {detail}"
+        return AnswerFault(ending, detail)
 
     async def _last_words(self, closed: str) -> str:
         process = self._player.process
@@ -212,10 +223,10 @@ class _RoundOnceMore:
             await self._player.tell(translate.round_end(line.round, outcome, self._seat, self._recorded.revealed))
 
 
-def _illegal(game: Game, text: str) -> str | None:
+def _illegal(game: Game, text: str) -> AnswerFault | None:
     """Why the rules do not allow it, if they do not."""
     try:
         game.copy().apply(parse(text))
     except EngineError as error:
-        return f"{Ending.ILLEGAL_MOVE.value}: {error}"
+        return AnswerFault(Ending.ILLEGAL_MOVE, str(error))
     return None

@@ -220,9 +220,8 @@ def rerun(bundle: Path) -> None:
     went on, or something else happened. It is 2 if there is no bundle that can be played, and 130 after Ctrl-C.
 
     \b
-    Examples:
+    Example:
       arena rerun cup.faults/1.1-2.3-mybot
-      arena rerun cup.faults/1.1-2.3-mybot && echo "not mended yet"
     """
     from arena.tournament.fault_bundle import BundleError
     from arena.tournament.rerun import rerun as play_once_more

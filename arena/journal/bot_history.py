@@ -63,7 +63,7 @@ class Meetings:
                     indexed = _IndexedMatch(tournament.config.rounds, id, bots)
                     self._matches.setdefault((tournament.number, id, bots), indexed).entries.append(entry)
                 case None:
-                    self.problems.append(entry.told)
+                    self.problems.append(entry.message)
         self.problems += reader.remarks()
         ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
         self._ambiguous = {id for id, count in ids.items() if count > 1}

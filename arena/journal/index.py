@@ -94,7 +94,7 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
         if isinstance(entry.line, _RoundSummary):
             rounds.append(_listed(entry.number, entry.line))
         elif entry.line is None and len(problems) < _MOST_PROBLEMS:
-            problems.append(entry.told)
+            problems.append(entry.message)
         elif entry.line is None:
             more += 1
     told = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
@@ -166,7 +166,7 @@ def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
             if address in (entry.line.id, f"{entry.line.id}@{entry.number}"):
                 found.append(entry)
         elif entry.line is None:
-            damaged.append(entry.told)
+            damaged.append(entry.message)
     if len(found) == 1:
         return found[0].number, read_round(found[0])
     if found:

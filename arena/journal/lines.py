@@ -181,7 +181,7 @@ class Entry(Struct, frozen=True, gc=False):
     opens: bool = False  # the opening line of a tournament, though it cannot be read
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The problem, with its place."""
         return f"{self.path}:{self.number}: {self.problem}"
 

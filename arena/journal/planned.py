@@ -77,12 +77,10 @@ class Plan:
 
 def plan_of(config: RecordedConfig) -> Plan:
     """Raises ConfigError if the configuration does not say which rounds there are, or how they were dealt."""
-    bots, form, cycles, rounds = (
-        _needed(config.bots, "bots"),
-        _needed(config.format, "format"),
-        _needed(config.cycles, "cycles"),
-        _needed(config.rounds, "rounds"),
-    )
+    bots = _needed(config.bots, "bots")
+    form = _needed(config.format, "format")
+    cycles = _needed(config.cycles, "cycles")
+    rounds = _needed(config.rounds, "rounds")
     mirror = _needed(config.mirror, "mirror")
     try:
         rules = RuleSet.named(_needed(config.rules, "rules"))

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -139,11 +140,11 @@ def _environment(recorded: RecordedBot) -> tuple[tuple[str, str], ...]:
     return tuple((name, os.environ[name]) for name in names)
 
 
-# Differences, in the words of whoever wrote the configuration: names of options, and values as a file has them
+# Differences, in the words of a tournament file: names of options, and values as they are written there
 
 
 def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
-    """What differs between two configurations, a line for each; their deals are not compared."""
+    """One line for each setting in which two configurations differ. Seeds of deals are not compared."""
     found = _differences(_settings(recorded), _settings(now))
     old, new = ({bot.name: bot for bot in config.bots or ()} for config in (recorded, now))
     if list(old) != list(new):
@@ -156,7 +157,7 @@ def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
 
 def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     return [
-        f"the journal has {name} = {_told(name, before[name])}, now it is {_told(name, now[name])}"
+        f"the journal has {name} = {_as_text(name, before[name])}, now it is {_as_text(name, now[name])}"
         for name in before
         if before[name] != now[name]
     ]
@@ -185,7 +186,7 @@ def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
 
 
 def _bot_settings(bot: RecordedBot) -> dict[str, object]:
-    """But for its folder: a tournament may be resumed from another place."""
+    """Without its folder, because a tournament may be resumed from another place."""
     clock = bot.clock or Limits(None, None, 0, None, 0)
     return {
         "cmd": bot.cmd,
@@ -203,10 +204,10 @@ def _bot_settings(bot: RecordedBot) -> dict[str, object]:
 
 
 def _seconds(ms: int) -> str:
-    return f"{ms / 1000:.10g}"
+    return f"{Decimal(ms) / 1000:f}"  # exact, and of any size: a journal can be edited
 
 
-_TOLD: Final[dict[str, Callable[[Any], str]]] = {
+_FORMATS: Final[dict[str, Callable[[Any], str]]] = {
     "cmd": lambda words: json.dumps(shlex.join(words), ensure_ascii=False),
     "env": lambda names: json.dumps(" ".join(names), ensure_ascii=False),
     "tc": lambda times: "+".join(map(_seconds, times)),
@@ -215,10 +216,10 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
 }
 
 
-def _told(name: str, value: object) -> str:
+def _as_text(name: str, value: object) -> str:
     if value is None:
         return "none"
-    return printable(_TOLD.get(name, _as_in_a_file)(value))
+    return printable(_FORMATS.get(name, _as_in_a_file)(value))
 
 
 def _as_in_a_file(value: object) -> str:

@@ -335,7 +335,7 @@ def _fold(entries: Iterable[Read], standings: Standings, watch: Watch) -> Iterat
                 case ResumeLine() | RevealLine():
                     continue
                 case None:
-                    yield entry.told
+                    yield entry.message
                     continue
         except JournalError as error:
             yield f"{entry.path}:{entry.number}: {printable(str(error))}"

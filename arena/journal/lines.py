@@ -1,7 +1,7 @@
 """The journal: JSON lines, append-only, one line for each finished round. It is the database: everything else is folded
 from it."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Literal
@@ -272,6 +272,19 @@ def _damage(error: Exception) -> str:
 def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
     opens = msgspec.json.decode(line, type=_Head).type == "tournament"
     return replace(entry, problem=f"it is of version {version}; this is {VERSION}", opens=opens)
+
+
+def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
+    """The whole rounds at these lines, which were read as something smaller before. Raises JournalError for what is no
+    regular file, and OSError."""
+    decode = msgspec.json.Decoder(RoundLine).decode
+    with open_journal(path) as file:
+        for number, line in enumerate(file, 1):
+            if number in numbers:
+                try:
+                    yield Entry(path, number, decode(line))
+                except _UNDECODABLE as error:
+                    yield Entry(path, number, None, _damage(error))
 
 
 def read_round(entry: Entry) -> RoundLine:

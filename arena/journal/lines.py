@@ -275,8 +275,8 @@ def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
 
 
 def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
-    """The whole rounds at these lines, which were read as something smaller before. Raises JournalError for what is no
-    regular file, and OSError."""
+    """The whole rounds at these lines, which were read as something smaller before. Raises JournalError if the path is
+    not a regular file, and OSError."""
     decode = msgspec.json.Decoder(RoundLine).decode
     with open_journal(path) as file:
         for number, line in enumerate(file, 1):

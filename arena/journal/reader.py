@@ -2,9 +2,9 @@
 
 Theory of operation. Files are read one after the other as if they were one, since journals may be split and put
 together. An opening line begins a tournament, and the rounds after it belong to it. Lines are left out, and the first
-of them is told, where they belong to no tournament (no opening line came before them, or it cannot be read) or to one
-that was read already. A round that comes twice counts once. Lines of unknown types are skipped and counted: later
-versions may write more than this one. Whether a round could have been played so is not decided here.
+of them is reported, if they belong to no tournament (no opening line came before them, or it cannot be read) or to one
+that was read already. A round that comes twice counts once. Lines of unknown types are skipped and counted, because
+later versions may write more than this one. Whether the rules allow a round is not decided here.
 """
 
 import enum
@@ -22,7 +22,7 @@ from arena.journal.lines import Entry, ResumeLine, RevealLine, TournamentLine, V
 from arena.plan.recorded_config import RecordedConfig
 from arena.support.text import cropped, printable
 
-_NAMED_TYPES: Final = 5  # unknown types that are told by name
+_NAMED_TYPES: Final = 5  # unknown types that are listed by name
 _NAME_WIDTH: Final = 20
 
 
@@ -31,7 +31,7 @@ class _Place(enum.Enum):
 
     BEFORE = "before any opening line"
     INSIDE = "in a tournament that counts"
-    LEFT_OUT = "in a tournament whose rounds do not count, as was told"
+    LEFT_OUT = "in a tournament whose rounds do not count, as was reported"
 
 
 @attrs.frozen
@@ -73,8 +73,8 @@ class JournalReader:
             yield from self.read(path)
 
     def read(self, path: Path) -> Iterator[Read]:
-        """The lines that count, each with its tournament, and those with a problem. With a line of a tournament that
-        counts there is always a tournament. Raises JournalError for what is no regular file, and OSError."""
+        """Yields the lines that count, each with its tournament, and those with a problem, which may come before any
+        tournament. Raises JournalError if the path is not a regular file, and OSError."""
         for entry in read(path, self._round | TournamentLine | VoidLine | ResumeLine | RevealLine):
             line = entry.line
             if self._place is _Place.INSIDE and type(line) is self._round:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from protocol.messages import MatchClock
 
@@ -16,9 +16,8 @@ class ClockError(Exception):
         self.expected = expected
 
 
-@attrs.frozen
-class Limits:
-    """Milliseconds; None is no limit."""
+class Limits(Struct, frozen=True):
+    """Milliseconds; None is no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
 
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together

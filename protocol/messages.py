@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from protocol.errors import Code, RemoteProtocolError
-from protocol.names import NAME_RULE, Name, name_problem
+from protocol.names import NAME_RULE, Name, is_recorded_name, name_problem
 from protocol.names import is_name as is_name
 
 PROTOCOL: Final = 1
@@ -297,19 +297,23 @@ def _decode(line: bytes, union: Any) -> Any:
         raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
 
 
-class _Tag(Struct):
+class _Head(Struct):
+    """What can be said of a line that is no message: which one it was meant to be, and its name, if it has one."""
+
     type: str = ""
+    name: Any = None
 
 
 def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
     """The line is JSON, but no message: says what would have been one."""
     try:
-        tag = msgspec.json.decode(line, type=_Tag).type
+        head = msgspec.json.decode(line, type=_Head)
     except (msgspec.DecodeError, RecursionError):
-        tag = ""
+        head = _Head()
+    tag = head.type
     known = {message.__struct_config__.tag: message for message in union.__args__}
-    if "matching regex" in problem:
-        problem = f"A name is {NAME_RULE} - at `$.name`"
+    if tag in known and "name" in known[tag].__struct_fields__ and _breaks_pattern(head.name):
+        problem = f"A name is {NAME_RULE} - at `$.name`"  # instead of the pattern, which is long and hard to read
     problem = _escaped(problem.removesuffix(" - at `$`"))[:200]  # it may quote a value, of any length
     if tag in known:
         example = _EXAMPLES.get(known[tag])
@@ -322,6 +326,11 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
     return RemoteProtocolError(
         Code.BAD_MESSAGE, f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {shown(line)}"
     )
+
+
+def _breaks_pattern(name: Any) -> bool:
+    """Whether the name is a text of the right length, but of characters that no name has."""
+    return isinstance(name, str) and 1 <= len(name) <= 64 and not is_recorded_name(name)
 
 
 def shown(line: bytes, most: int = 80) -> str:

@@ -118,8 +118,7 @@ def _tell_finding(finding: "Finding") -> None:
     """Checks that were not made after a failure are counted in the last line, not listed."""
     from arena.devtools import check_report
 
-    if not finding.message.startswith("not made"):
-        click.echo(check_report.finding_text(finding))
+    click.echo(check_report.finding_text(finding))
 
 
 def _examine(

@@ -24,7 +24,7 @@ _COMMANDS: Final = {
     "replay": ("arena.cli.replay", "replay", "The rounds of a journal, step by step."),
     "report": ("arena.cli.report", "report", "Journals as pages for a browser, every round with its replay."),
     "regress": ("arena.cli.regress", "regress", "Where does a bot decide otherwise than before?"),
-    "again": ("arena.cli.tournament", "again", "The round of a fault once more."),
+    "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault once more."),
     "demo": ("arena.cli.tournament", "demo", "A small tournament of the bots that come along."),
     "bots": ("arena.cli.bots", "bots", "The bots that come along."),
     "check": ("arena.cli.bots", "check", "Is a bot fit to play?"),

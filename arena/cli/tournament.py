@@ -19,7 +19,6 @@ from arena.cli.table import print_standings
 from arena.plan.config import Config, ConfigError, from_command_line, from_file
 from arena.plan.options import BOT, OWN, TOURNAMENT, Option
 from arena.support.signals import INTERRUPTED
-from arena.support.text import printable, printable_lines
 
 if TYPE_CHECKING:
     from arena.server.events import ServerListener
@@ -208,27 +207,40 @@ def _say(text: str) -> None:
     click.echo(text, err=True)
 
 
-@click.command()
-@click.argument("bundle", type=click.Path(exists=True, path_type=Path))
-def again(bundle: Path) -> None:
-    """The round of a fault once more: the same bots, the same deal. Says whether it fails again.
+class _WrongBundle(click.ClickException):
+    """One line, and the status of a wrong call."""
 
-    A bundle has only the names of the variables that `env` gave to a bot: set them for this command.
+    exit_code = 2
+
+
+@click.command()
+@click.argument("bundle", metavar="FOLDER", type=click.Path(path_type=Path))
+def rerun(bundle: Path) -> None:
+    """Play the round of a fault once more, with the same bots and the same deal, and say whether the fault came again.
+
+    FOLDER is the one that the arena names beside a fault; the bundle.json in it will do as well. A bundle has only the
+    names of the variables that `env` gave to a bot: set them for this command.
+
+    The exit status is 0 if the fault came again: the same bot failed in the same way. It is 1 if it did not: the round
+    went on, or something else happened. It is 2 if there is no bundle that can be played, and 130 after Ctrl-C.
 
     \b
     Example:
-      arena again cup.faults/1.1-2.3-mybot
+      arena rerun cup.faults/1.1-2.3-mybot
     """
-    from arena.tournament.rerun import play_again
+    from arena.tournament.fault_bundle import BundleError
+    from arena.tournament.rerun import rerun as play_once_more
 
     try:
-        told = play_again(bundle / "bundle.json" if bundle.is_dir() else bundle)
-    except (ValueError, FileNotFoundError) as error:
-        raise click.ClickException(f"{bundle}: {printable(str(error))}") from None
-    if told is None:
+        found = play_once_more(bundle)
+    except BundleError as error:
+        raise _WrongBundle(str(error)) from None
+    if found is None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
-    click.echo(printable_lines(told))
+    click.echo(f"Then: {found.then}\nNow:  {found.now}")
+    click.echo("The fault came again." if found.came_again else "The fault did not come again.")
+    sys.exit(0 if found.came_again else 1)
 
 
 @click.command()

@@ -56,8 +56,8 @@ class Examination:
     door: Door
     limits: Limits
     memory_rounds: int
-    report: Callable[[Finding], None] = lambda _: None
-    findings: list[Finding] = attrs.field(factory=list)
+    report: Callable[[Finding], None] = lambda _: None  # is called with the finding of each check that is made
+    findings: list[Finding] = attrs.field(factory=list)  # of all checks, in their order
     _stack: contextlib.AsyncExitStack = attrs.field(factory=contextlib.AsyncExitStack)
     _probe: Probe | None = None
     _all_ms: list[float] = attrs.field(factory=list)
@@ -71,7 +71,7 @@ class Examination:
         async with self._stack:
             for code, title, check in checks:
                 if (reason := self._hopeless()) and code not in ("notes", "speed-p99", "speed-worst"):
-                    self._add(Finding(code, title, Verdict.SKIPPED, reason))
+                    self.findings.append(Finding(code, title, Verdict.SKIPPED, reason))
                 else:
                     await self._judge(code, title, check)
         return self.findings
@@ -105,11 +105,8 @@ class Examination:
             elif self._probe:
                 lines = tuple(map(said_text, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
             await self.close()
-        self._add(Finding(code, title, verdict, message, lines))
-
-    def _add(self, finding: Finding) -> None:
-        self.findings.append(finding)
-        self.report(finding)
+        self.findings.append(Finding(code, title, verdict, message, lines))
+        self.report(self.findings[-1])
 
     async def greeted(self) -> Probe:
         """A new connection to the bot, on which it has said something."""

@@ -33,6 +33,17 @@ Matches = Iterable[tuple[Seat, RecordedMatch]]
 
 
 @attrs.frozen
+class AnswerFault:
+    """Why an answer would have lost the round."""
+
+    ending: Fault
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.ending.value}: {self.detail}"
+
+
+@attrs.frozen
 class Decision:
     """What was decided then and now, in one position."""
 
@@ -41,7 +52,7 @@ class Decision:
     phase: str
     recorded: str
     move: str | None  # None if there was no answer
-    fault: str | None = None  # why the answer would have lost the round
+    fault: AnswerFault | None = None
 
     @property
     def differs(self) -> bool:
@@ -113,7 +124,7 @@ class _RoundOnceMore:
         self._tell = tell
         self._clock = RoundClock((player.spec.limits, player.spec.limits))
         self._seated = False
-        self._gone: str | None = None  # why it was not there when the round began
+        self._gone: AnswerFault | None = None  # why it was not there when the round began
 
     async def lead(self) -> Score:
         """Returns the score after the round."""
@@ -137,7 +148,7 @@ class _RoundOnceMore:
         try:
             await self._player.arrive()
         except LeftBetweenRounds as left:
-            self._gone = f"{left.ending.value}: {left}"
+            self._gone = AnswerFault(left.ending, str(left))
             await self._player.arrive()
         if start := self._host.start_match():
             await self._player.tell(start)
@@ -149,7 +160,7 @@ class _RoundOnceMore:
             referee.answer(record.moves[played][1], 0)
         return referee
 
-    async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, str | None]:
+    async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, AnswerFault | None]:
         """The move, and what is wrong with it."""
         if self._gone is not None:
             fault, self._gone = self._gone, None
@@ -178,13 +189,13 @@ class _RoundOnceMore:
         assert self._player.link is not None
         return self._player.link
 
-    async def _failed(self, ending: Fault, detail: str) -> str:
+    async def _failed(self, ending: Fault, detail: str) -> AnswerFault:
         if overrun := self._player.overrun:
             ending, detail = overrun.ending, overrun.words
         await self._player.leave()
         self._seated = False
         self._clock = RoundClock((self._player.spec.limits, self._player.spec.limits))
-        return f"{ending.value}: {detail}"
+        return AnswerFault(ending, detail)
 
     async def _last_words(self, closed: str) -> str:
         process = self._player.process
@@ -194,10 +205,10 @@ class _RoundOnceMore:
         return f"{ended}; on stderr: {wrote.splitlines()[-1]}" if wrote else ended
 
 
-def _illegal(game: Game, text: str) -> str | None:
+def _illegal(game: Game, text: str) -> AnswerFault | None:
     """Why the rules do not allow it, if they do not."""
     try:
         game.copy().apply(parse(text))
     except EngineError as error:
-        return f"{Fault.ILLEGAL_MOVE.value}: {error}"
+        return AnswerFault(Fault.ILLEGAL_MOVE, str(error))
     return None

@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from tabulate import tabulate
@@ -53,7 +53,7 @@ class Findings:
 def _answer(decision: Decision) -> str:
     """The move; of a fault only its kind, because its details may have times in them."""
     if decision.fault is not None:
-        return decision.fault.partition(":")[0]
+        return decision.fault.ending.value
     return decision.move or ""
 
 
@@ -69,7 +69,7 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield f"… and {len(different) - _MOST_ROWS} more; --json has all of them"
         yield ""
     for fault in faults[:_MOST_ROWS]:
-        yield f"{printable(fault.round)}, position {fault.position}: {printable(fault.fault or '')}"
+        yield f"{printable(fault.round)}, position {fault.position}: {printable(str(fault.fault))}"
     if faults:
         yield ""
     yield _total(findings)
@@ -113,10 +113,10 @@ def json_text(findings: Findings) -> str:
     second = findings.second_answers()
     differences = []
     for each in findings.different:
-        plain: dict[str, Any] = attrs.asdict(each)
+        plain = attrs.asdict(each, recurse=False) | {"fault": None if each.fault is None else str(each.fault)}
         if findings.again is not None:
             other = second.get((each.round, each.position))
-            plain["again"] = None if other is None else attrs.asdict(other)["move"]
+            plain["again"] = None if other is None else other.move
         differences.append(plain)
     return json.dumps(
         {

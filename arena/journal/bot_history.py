@@ -6,12 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import attrs
-import msgspec
-from msgspec import Struct
 
 from arena.journal.endings import verify
-from arena.journal.index import RoundName
-from arena.journal.lines import Entry, JournalError, RoundLine, TournamentLine, game_record, read_round
+from arena.journal.lines import Entry, JournalError, RoundLine, RoundName, game_record, read_round
 from arena.journal.reader import JournalReader
 from arena.support.text import printable
 from engine.cards import SEATS, Seat
@@ -22,19 +19,12 @@ from protocol.messages import RevealedDeal
 class _Meeting(RoundName, frozen=True, tag_field="type", tag="round"):
     """The part of a RoundLine that says who met whom."""
 
-    match: str
     bots: tuple[str, str]
-
-
-class _Plan(Struct, frozen=True):
-    """What of the configuration in a journal a bot is told about."""
-
-    rounds: int | None = None
 
 
 @attrs.define
 class _IndexedMatch:
-    plan: _Plan
+    planned: int | None  # rounds, if the journal says so
     id: str
     bots: tuple[str, str]
     entries: list[Entry] = attrs.field(factory=list)  # of its rounds
@@ -65,16 +55,15 @@ class Meetings:
         self.path = path
         self.problems: list[str] = []
         self._matches: dict[tuple[int, str, tuple[str, str]], _IndexedMatch] = {}
-        plan, reader = _Plan(), JournalReader(_Meeting)
-        for entry in reader.read(path):
+        reader = JournalReader(_Meeting)
+        for tournament, entry in reader.read(path):
             match entry.line:
                 case _Meeting(match=id, bots=bots):
-                    known = self._matches.setdefault((reader.tournaments, id, bots), _IndexedMatch(plan, id, bots))
-                    known.entries.append(entry)
-                case TournamentLine():
-                    plan = _plan(entry.line)
+                    assert tournament is not None  # the reader leaves out rounds of no tournament
+                    indexed = _IndexedMatch(tournament.config.rounds, id, bots)
+                    self._matches.setdefault((tournament.number, id, bots), indexed).entries.append(entry)
                 case None:
-                    self.problems.append(f"{path}:{entry.number}: {entry.problem}")
+                    self.problems.append(entry.message)
         self.problems += reader.remarks()
         ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
         self._ambiguous = {id for id, count in ids.items() if count > 1}
@@ -100,14 +89,14 @@ class Meetings:
                 lines = dict(self._sound_rounds(match))
                 rounds = tuple(_recorded(address, lines) for address in lines if address in wanted)
                 if rounds:
-                    planned = match.plan.rounds or len(lines)
+                    planned = match.planned or len(lines)
                     recorded = RecordedMatch(match.id, match.bots, rounds[0].line.rules, planned, rounds)
                     yield SEATS[match.bots.index(name)], recorded
 
     def _sound_rounds(self, match: _IndexedMatch) -> Iterator[tuple[str, RoundLine]]:
         for entry in match.entries:
             try:
-                line = read_round(self.path, entry)
+                line = read_round(entry)
                 verify(game_record(line))
                 yield self._address(entry), line
             except JournalError as error:
@@ -115,13 +104,6 @@ class Meetings:
             except (EngineError, ValueError) as error:
                 problem = f"round {entry.line.id}: {error}; it is left out"
                 self.problems.append(f"{self.path}:{entry.number}: {printable(problem)}")
-
-
-def _plan(opening: TournamentLine) -> _Plan:
-    try:
-        return msgspec.convert(opening.config, _Plan)
-    except msgspec.ValidationError:  # written by another program: the rounds themselves say enough
-        return _Plan()
 
 
 def _recorded(address: str, lines: Mapping[str, RoundLine]) -> RecordedRound:

@@ -5,15 +5,15 @@ key has to confirm is remembered.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from arena.journal.lines import RoundLine, game_record
 from arena.plan.deals import DealKey, is_recorded
 from arena.plan.legacy_deals import legacy_deal
+from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound
 from engine.deal import Deal
 from engine.errors import EngineError
@@ -43,13 +43,13 @@ class _Claim:
 
 
 class DealAudit:
-    def __init__(self, config: Mapping[str, Any], rules: RuleSet):
+    def __init__(self, config: RecordedConfig, rules: RuleSet):
         self._rules = rules
-        public = config.get("seed")
-        self._legacy_seed = None if is_recorded(config) else str(public)
-        self._key = DealKey(str(public), is_public=True) if is_recorded(config) and public is not None else None
-        self._promise = config.get("seed_hash")
-        self._mirrored = bool(config.get("mirror"))
+        self._legacy_seed = None if is_recorded(config) else config.seed
+        public = config.seed if is_recorded(config) else None
+        self._key = DealKey(public, is_public=True) if public is not None else None
+        self._promise = config.seed_hash
+        self._mirrored = config.mirror
         self._seeds: dict[str, str] = {}  # by round, where deals come twice
         self._voids: Counter[str] = Counter()  # by round
         self.resumes = 0

@@ -111,6 +111,13 @@ class Journal:
             self._frame.clear()
         self._frame.append((start, line))
 
+    def remember_line_at(self, start: int) -> None:
+        """The same for a line that is in the file already, as it stands there."""
+        line = b""
+        while not line.endswith(b"\n") and (chunk := os.pread(self._file, _CHUNK, start + len(line))):
+            line += chunk[: chunk.find(b"\n") + 1 or None]
+        self.remember(start, line)
+
     def drop_torn_line(self, start: int) -> None:
         """Cuts off the last line, which begins at byte `start`. Raises JournalError if the file is no journal."""
         torn = os.pread(self._file, len(OPENING), start)

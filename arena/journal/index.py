@@ -11,7 +11,15 @@ import attrs
 from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
-from arena.journal.lines import JournalError, Milliseconds, RoundLine, RoundPoints, SeatNumber, read_round
+from arena.journal.lines import (
+    JournalError,
+    Milliseconds,
+    RoundLine,
+    RoundName,
+    RoundPoints,
+    SeatNumber,
+    read_round,
+)
 from arena.journal.reader import JournalReader
 from arena.support.text import printable
 from engine.cards import SEATS
@@ -24,13 +32,6 @@ class _Result(Struct, frozen=True, gc=False):
     ending: EndingName
     points: tuple[RoundPoints, RoundPoints]
     owners: list[int | None]
-
-
-class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
-    """The part of a RoundLine that finds it: the rest is skipped, which is quick."""
-
-    v: int
-    id: str
 
 
 class _RoundSummary(RoundName, frozen=True, tag_field="type", tag="round"):
@@ -88,12 +89,12 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
     problems: list[str] = []
     more = sound = 0
     reader = JournalReader(_RoundSummary)
-    for entry in reader.read(path):
+    for _, entry in reader.read(path):
         sound += entry.line is not None
         if isinstance(entry.line, _RoundSummary):
             rounds.append(_listed(entry.number, entry.line))
         elif entry.line is None and len(problems) < _MOST_PROBLEMS:
-            problems.append(f"{path}:{entry.number}: {entry.problem}")
+            problems.append(entry.message)
         elif entry.line is None:
             more += 1
     told = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
@@ -159,15 +160,15 @@ def _fits(each: ListedRound, wanted: Wanted) -> bool:
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
     """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
     found, rounds, damaged = [], 0, []
-    for entry in JournalReader(RoundName).read(path):
+    for _, entry in JournalReader(RoundName).read(path):
         if isinstance(entry.line, RoundName):
             rounds += 1
             if address in (entry.line.id, f"{entry.line.id}@{entry.number}"):
                 found.append(entry)
         elif entry.line is None:
-            damaged.append(f"{path}:{entry.number}: {entry.problem}")
+            damaged.append(entry.message)
     if len(found) == 1:
-        return found[0].number, read_round(path, found[0])
+        return found[0].number, read_round(found[0])
     if found:
         every = ", ".join(f"{address}@{entry.number}" for entry in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")

@@ -1,18 +1,20 @@
 """The journal: JSON lines, append-only, one line for each finished round. It is the database: everything else is folded
 from it."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from arena.journal.endings import ENDINGS
 from arena.journal.file import OPENING, open_journal
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
+from arena.plan.recorded_config import RecordedConfig, readable_part
 from arena.support.text import printable
 from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
@@ -21,7 +23,6 @@ from engine.ruleset import RuleSet
 from engine.scoring import Outcome
 
 VERSION: Final = 1
-WITHDRAWN: Final = "withdrawn after"  # how the detail of a round begins that a withdrawn bot forfeits
 _LONGEST: Final = 1 << 24  # bytes of a line; the longest ever written have some hundred kilobytes
 MOST_POINTS: Final = 99  # of a round; more than anybody scores, and sums of them fit everywhere
 
@@ -35,7 +36,7 @@ class _Line(Struct, frozen=True, tag_field="type", kw_only=True):
 
 
 class TournamentLine(_Line, frozen=True, tag="tournament", kw_only=True):
-    config: dict[str, Any]
+    config: RecordedConfig
     started: str
 
 
@@ -60,6 +61,7 @@ class FaultLine(Struct, frozen=True, omit_defaults=True):
     detail: str
     bundle: str | None = None  # where more is kept, beside the journal
     other_detail: str | None = None  # what happened to the other bot, where neither started
+    withdrawn: bool | None = None  # the bot was not asked to play, because it is withdrawn; None in older journals
 
     def __post_init__(self) -> None:
         if self.seat not in (0, 1):
@@ -116,9 +118,26 @@ class RevealLine(_Line, frozen=True, tag="reveal", kw_only=True):
     secret: str
 
 
+class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that finds it. Readers that need more extend it; what they do not need is skipped, which
+    is quick."""
+
+    v: int
+    id: str
+    match: str
+
+
+def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
+    """Whether the fault of these fields is that a withdrawn bot did not play.
+
+    Journals that were written before the field existed say so in words alone: the ending, the missing moves and the
+    missing bundle are the same for a bot that failed to start while its bundle could not be written."""
+    return detail.startswith("withdrawn after ") if withdrawn is None else withdrawn
+
+
 def is_forfeit(line: RoundLine) -> bool:
     """Nobody tried to play it: a bot had been withdrawn."""
-    return line.fault is not None and line.fault.detail.startswith(WITHDRAWN)
+    return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
 
 
 JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
@@ -154,13 +173,19 @@ def encoded(line: JournalLine) -> bytes:
 class Entry(Struct, frozen=True, gc=False):
     """A line of a journal: what it says, or what is wrong with it."""
 
+    path: Path
     number: int  # from 1
     line: Any  # None if it cannot be used
-    problem: str = ""
+    problem: str = ""  # with a line: it is an opening line, and parts of its configuration cannot be read
     torn: bool = False  # the last line, cut off in the middle
     start: int = 0  # the byte at which it begins
     unknown: str = ""  # its type, if no program of this version knows that; then nothing is wrong with it
     opens: bool = False  # the opening line of a tournament, though it cannot be read
+
+    @property
+    def message(self) -> str:
+        """The problem, with its place."""
+        return f"{self.path}:{self.number}: {self.problem}"
 
 
 _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -178,17 +203,17 @@ def read(path: Path, kind: Any) -> Iterator[Entry]:
                 if line.endswith(b"\n"):
                     found = decode(line)
                     if found.v == VERSION:
-                        yield Entry(number, found, "", False, start)
+                        yield Entry(path, number, found, "", False, start)
                     else:
-                        yield _of_another_version(number, start, found.v, line)
+                        yield _of_another_version(Entry(path, number, None, start=start), found.v, line)
                 elif size == _LONGEST:
                     size += _rest_of_line(file)
-                    yield Entry(number, None, f"the line is longer than {_LONGEST} bytes", start=start)
+                    yield Entry(path, number, None, f"the line is longer than {_LONGEST} bytes", start=start)
                 else:
                     problem = "the line is torn: the file ends in the middle of it"
-                    yield Entry(number, None, problem, torn=True, start=start)
+                    yield Entry(path, number, None, problem, torn=True, start=start)
             except _UNDECODABLE as error:
-                yield _undecodable(number, start, line, error)
+                yield _undecodable(Entry(path, number, None, _damage(error), start=start), line)
             start += size
 
 
@@ -211,34 +236,65 @@ class _Head(Struct):
 _KNOWN_TYPES: Final = ("tournament", "round", "void", "resume", "reveal")
 
 
-def _undecodable(number: int, start: int, line: bytes, error: Exception) -> Entry:
+def _undecodable(entry: Entry, line: bytes) -> Entry:
     """Of another type or version than ours, or damaged."""
     try:
         head = msgspec.json.decode(line, type=_Head)
     except _UNDECODABLE:
-        return Entry(number, None, _damage(error), start=start, opens=line.startswith(OPENING))
+        return replace(entry, opens=line.startswith(OPENING))
     if head.type not in _KNOWN_TYPES:
-        return Entry(number, None, start=start, unknown=head.type or "no name")
+        return replace(entry, problem="", unknown=head.type or "no name")
     if head.v != VERSION:
-        return _of_another_version(number, start, head.v, line)
-    return Entry(number, None, _damage(error), start=start, opens=head.type == "tournament")
+        return _of_another_version(entry, head.v, line)
+    return _damaged_opening(entry, line) if head.type == "tournament" else entry
+
+
+class _AnyOpening(_Line, frozen=True, tag="tournament", kw_only=True):
+    """A TournamentLine, whatever its configuration says."""
+
+    config: dict[str, Any]
+    started: str
+
+
+def _damaged_opening(entry: Entry, line: bytes) -> Entry:
+    """With as much of its configuration as can be read: its rounds are worth something all the same."""
+    try:
+        opening = msgspec.json.decode(line, type=_AnyOpening)
+    except _UNDECODABLE:
+        return replace(entry, opens=True)
+    config, problem = readable_part(opening.config)
+    problem = f"the configuration is damaged: {printable(problem)[:300]}"
+    return replace(entry, line=TournamentLine(config=config, started=opening.started), problem=problem)
 
 
 def _damage(error: Exception) -> str:
     return f"this is no line of a journal: {printable(str(error))[:300]}"
 
 
-def _of_another_version(number: int, start: int, version: int, line: bytes) -> Entry:
+def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
     opens = msgspec.json.decode(line, type=_Head).type == "tournament"
-    return Entry(number, None, f"it is of version {version}; this is {VERSION}", start=start, opens=opens)
+    return replace(entry, problem=f"it is of version {version}; this is {VERSION}", opens=opens)
 
 
-def read_round(path: Path, entry: Entry) -> RoundLine:
-    """A line that was read as something smaller before, as the whole round that it is. Raises JournalError."""
+def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
+    """The whole rounds at these lines, which were read as something smaller before. Raises JournalError if the path is
+    not a regular file, and OSError."""
+    decode = msgspec.json.Decoder(RoundLine).decode
     with open_journal(path) as file:
+        for number, line in enumerate(file, 1):
+            if number in numbers:
+                try:
+                    yield Entry(path, number, decode(line))
+                except _UNDECODABLE as error:
+                    yield Entry(path, number, None, _damage(error))
+
+
+def read_round(entry: Entry) -> RoundLine:
+    """A line that was read as something smaller before, as the whole round that it is. Raises JournalError."""
+    with open_journal(entry.path) as file:
         file.seek(entry.start)
         line = file.readline(_LONGEST)
     try:
         return msgspec.json.decode(line, type=RoundLine)
     except _UNDECODABLE as error:
-        raise JournalError(f"{path}:{entry.number}: {_damage(error)}") from None
+        raise JournalError(f"{entry.path}:{entry.number}: {_damage(error)}") from None

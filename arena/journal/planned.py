@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Annotated, Any, Final
+from typing import Final, TypeVar
 
 import attrs
-import msgspec
-from msgspec import Meta, Struct
 
 from arena.journal.lines import RoundLine, VoidLine
 from arena.plan.config import ConfigError
 from arena.plan.deals import SCHEME
-from arena.plan.schedule import Format, PlannedMatch, PlannedRound, pairing_count, schedule
+from arena.plan.recorded_config import RecordedConfig
+from arena.plan.schedule import PlannedMatch, PlannedRound, pairing_count, schedule
 from engine.errors import EngineError
 from engine.ruleset import Begins, RuleSet
 
@@ -21,35 +20,7 @@ _LONGEST_MATCH: Final = 1_000_000
 _MATCHES_AT_ONCE: Final = 256  # whose rounds are kept at hand
 _ROUNDS_AT_ONCE: Final = 1_000_000  # likewise, in all
 
-Positive = Annotated[int, Meta(ge=1)]
-
-
-class _RecordedBot(Struct, frozen=True):
-    name: str
-
-
-class _RecordedConfig(Struct, frozen=True):
-    """What the opening line says about which rounds there are."""
-
-    rules: str
-    format: Format
-    cycles: Positive
-    rounds: Positive
-    mirror: bool
-    bots: Annotated[list[_RecordedBot], Meta(min_length=2)]
-    first_cycle: Positive = 1
-    pairs: bool = False  # journals of before 0.2 know only mirrored pairs
-    deals: str | None = None  # how they were made; journals of before 0.2 do not say so
-    seed: str | None = None
-    seed_hash: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.deals not in (None, SCHEME):
-            raise ValueError(f"deals by {self.deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
-        if self.deals is not None and bool(self.seed) is bool(self.seed_hash):
-            raise ValueError("expected either `seed` or `seed_hash`")
-        if self.deals is None and self.seed is None:
-            raise ValueError("Object missing required field `seed`")
+T = TypeVar("T")
 
 
 @attrs.define(slots=False)  # for the cache
@@ -104,27 +75,41 @@ class Plan:
             yield "its match, round or bots are not those of the schedule"
 
 
-def plan_of(config: dict[str, Any]) -> Plan:
-    """From what a journal keeps of a config. Raises ConfigError if that is damaged."""
+def plan_of(config: RecordedConfig) -> Plan:
+    """Raises ConfigError if the configuration does not say which rounds there are, or how they were dealt."""
+    bots = _needed(config.bots, "bots")
+    form = _needed(config.format, "format")
+    cycles = _needed(config.cycles, "cycles")
+    rounds = _needed(config.rounds, "rounds")
+    mirror = _needed(config.mirror, "mirror")
     try:
-        recorded = msgspec.convert(config, _RecordedConfig)
-        rules = RuleSet.named(recorded.rules)
-    except (msgspec.ValidationError, EngineError) as error:
+        rules = RuleSet.named(_needed(config.rules, "rules"))
+    except EngineError as error:
         raise ConfigError(str(error)) from None
-    matches = pairing_count(len(recorded.bots), recorded.format) * recorded.cycles
-    if matches > _MOST_MATCHES or recorded.rounds > _LONGEST_MATCH:
-        raise ConfigError(f"{matches} matches of {recorded.rounds} rounds are more than anybody plays")
-    if recorded.mirror and (rules.begins is Begins.WINNER or recorded.rounds % 2):
-        raise ConfigError(f"{recorded.rounds} rounds of {rules.name} cannot be mirrored")
-    planned = schedule(
-        len(recorded.bots),
-        recorded.format,
-        recorded.cycles,
-        recorded.rounds,
-        recorded.mirror,
-        rules,
-        recorded.first_cycle,
-        paired=recorded.pairs,
-    )
-    names = tuple(bot.name for bot in recorded.bots)
-    return Plan(rules, matches * recorded.rounds, names, {match.id: match for match in planned})
+    if len(bots) < 2:
+        raise ConfigError(f"expected two bots or more, but there are {len(bots)}")
+    _check_deals(config)
+    matches = pairing_count(len(bots), form) * cycles
+    if matches > _MOST_MATCHES or rounds > _LONGEST_MATCH:
+        raise ConfigError(f"{matches} matches of {rounds} rounds are more than anybody plays")
+    if mirror and (rules.begins is Begins.WINNER or rounds % 2):
+        raise ConfigError(f"{rounds} rounds of {rules.name} cannot be mirrored")
+    paired = bool(config.pairs)
+    planned = schedule(len(bots), form, cycles, rounds, mirror, rules, config.first_cycle, paired=paired)
+    names = tuple(bot.name for bot in bots)
+    return Plan(rules, matches * rounds, names, {match.id: match for match in planned})
+
+
+def _needed(value: T | None, name: str) -> T:
+    if value is None:
+        raise ConfigError(f"`{name}` is missing")
+    return value
+
+
+def _check_deals(config: RecordedConfig) -> None:
+    if config.deals is None:
+        _needed(config.seed, "seed")
+    elif config.deals != SCHEME:
+        raise ConfigError(f"deals by {config.deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
+    elif bool(config.seed) is bool(config.seed_hash):
+        raise ConfigError("expected either `seed` or `seed_hash`")

@@ -2,9 +2,9 @@
 
 Theory of operation. Files are read one after the other as if they were one, since journals may be split and put
 together. An opening line begins a tournament, and the rounds after it belong to it. Lines are left out, and the first
-of them is told, where they belong to no tournament (no opening line came before them, or it cannot be read) or to one
-that was read already. Lines of unknown types are skipped and counted: later versions may write more than this one.
-Whether a round could have been played so is not decided here.
+of them is reported, if they belong to no tournament (no opening line came before them, or it cannot be read) or to one
+that was read already. A round that comes twice counts once. Lines of unknown types are skipped and counted, because
+later versions may write more than this one. Whether the rules allow a round is not decided here.
 """
 
 import enum
@@ -14,10 +14,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
+from msgspec.structs import replace
+
+from arena.journal.finished_rounds import FinishedRounds
 from arena.journal.lines import Entry, ResumeLine, RevealLine, TournamentLine, VoidLine, encoded, read
+from arena.plan.recorded_config import RecordedConfig
 from arena.support.text import cropped, printable
 
-_NAMED_TYPES: Final = 5  # unknown types that are told by name
+_NAMED_TYPES: Final = 5  # unknown types that are listed by name
 _NAME_WIDTH: Final = 20
 
 
@@ -26,44 +31,78 @@ class _Place(enum.Enum):
 
     BEFORE = "before any opening line"
     INSIDE = "in a tournament that counts"
-    LEFT_OUT = "in a tournament whose rounds do not count, as was told"
+    LEFT_OUT = "in a tournament whose rounds do not count, as was reported"
+
+
+@attrs.frozen
+class RecordedTournament:
+    """One that counts: what its opening line says, and where that stands."""
+
+    number: int  # from 1, in the order of reading
+    path: Path
+    opening: TournamentLine
+
+    @property
+    def config(self) -> RecordedConfig:
+        return self.opening.config
+
+
+Read = tuple[RecordedTournament | None, Entry]
 
 
 class JournalReader:
-    """Reads journals with `kind`, a struct for rounds, and knows what it skipped so far."""
+    """Reads journals, and knows what it skipped so far. `kind` is a struct with as much of a round as the caller needs:
+    at least what RoundName has."""
 
     def __init__(self, kind: Any):
-        self._kind = kind | TournamentLine | VoidLine | ResumeLine | RevealLine
+        self._round = kind
         self._place = _Place.BEFORE
+        self._tournament: RecordedTournament | None = None
+        self._finished = FinishedRounds(None)  # of this tournament
         self._seen: set[bytes] = set()  # hashes of opening lines
         self._skipped: dict[Path, Counter[str]] = {}
-        self.tournaments = 0  # that count, so far
 
-    def read(self, path: Path) -> Iterator[Entry]:
-        """The lines that count, and those with a problem. Raises JournalError for what is no regular file, and
-        OSError."""
-        for entry in read(path, self._kind):
-            if entry.line is None or type(entry.line) is TournamentLine or self._place is not _Place.INSIDE:
-                yield from self._judged(path, entry)
-            else:
-                yield entry
+    @property
+    def tournaments(self) -> int:
+        """How many count, so far."""
+        return len(self._seen)
 
-    def _judged(self, path: Path, entry: Entry) -> Iterator[Entry]:
+    def read_all(self, paths: Iterable[Path]) -> Iterator[Read]:
+        """Several journals as if they were one file."""
+        for path in paths:
+            yield from self.read(path)
+
+    def read(self, path: Path) -> Iterator[Read]:
+        """Yields the lines that count, each with its tournament, and those with a problem, which may come before any
+        tournament. Raises JournalError if the path is not a regular file, and OSError."""
+        for entry in read(path, self._round | TournamentLine | VoidLine | ResumeLine | RevealLine):
+            line = entry.line
+            if self._place is _Place.INSIDE and type(line) is self._round:
+                twice = self._finished.add(line.match, line.id)
+                yield self._tournament, entry if twice is None else _problem(entry, printable(twice))
+            elif judged := self._judged(entry):
+                yield self._tournament, judged
+
+    def _judged(self, entry: Entry) -> Entry | None:
+        """The entry, or what is wrong with it; None if it is skipped."""
         match entry.line:
             case None if entry.unknown:
-                self._skipped.setdefault(path, Counter())[cropped(printable(entry.unknown), _NAME_WIDTH)] += 1
+                self._skipped.setdefault(entry.path, Counter())[cropped(printable(entry.unknown), _NAME_WIDTH)] += 1
             case None if entry.opens:
                 self._place = _Place.LEFT_OUT
-                yield _problem(entry, f"{entry.problem}; the rounds of its tournament are left out")
+                return _problem(entry, f"{entry.problem}; the rounds of its tournament are left out")
             case None:
-                yield entry
+                return entry
             case TournamentLine() as opening:
-                yield self._begun(entry, opening)
+                return self._begun(entry, opening)
             case VoidLine() | ResumeLine() | RevealLine():
-                pass
+                return entry if self._place is _Place.INSIDE else None
             case _ if self._place is _Place.BEFORE:
                 self._place = _Place.LEFT_OUT
-                yield _problem(entry, "no opening line comes before this round, so it and all that follow are left out")
+                return _problem(
+                    entry, "no opening line comes before this round, so it and all that follow are left out"
+                )
+        return None
 
     def _begun(self, entry: Entry, opening: TournamentLine) -> Entry:
         key = hashlib.sha256(encoded(opening)).digest()
@@ -72,7 +111,8 @@ class JournalReader:
             return _problem(entry, "this tournament was already read; its rounds are left out")
         self._seen.add(key)
         self._place = _Place.INSIDE
-        self.tournaments += 1
+        self._tournament = RecordedTournament(self.tournaments, entry.path, opening)
+        self._finished = FinishedRounds(opening.config.rounds)
         return entry
 
     def remarks(self) -> list[str]:
@@ -81,7 +121,7 @@ class JournalReader:
 
 
 def _problem(entry: Entry, text: str) -> Entry:
-    return Entry(entry.number, None, text, start=entry.start)
+    return replace(entry, line=None, problem=text)
 
 
 def _skipped(types: Counter[str]) -> str:
@@ -94,10 +134,3 @@ def _skipped(types: Counter[str]) -> str:
         else (f"{count} lines of types that this version does not know were")
     )
     return f"{what} skipped ({listed})"
-
-
-def read_all(reader: JournalReader, paths: Iterable[Path]) -> Iterator[tuple[Path, Entry]]:
-    """Several journals as if they were one file."""
-    for path in paths:
-        for entry in reader.read(path):
-            yield path, entry

@@ -7,9 +7,9 @@ import attrs
 
 from arena.journal.deal_audit import DealAudit, Place
 from arena.journal.endings import ENDINGS, Fault, verify
-from arena.journal.lines import ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
+from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
 from arena.journal.planned import Plan, plan_of
-from arena.journal.reader import JournalReader, read_all
+from arena.journal.reader import JournalReader
 from arena.plan.config import ConfigError
 from arena.support.text import printable
 from engine.errors import EngineError
@@ -52,32 +52,41 @@ def verify_journals(paths: list[Path]) -> Report:
     """Raises JournalError for what is no regular file, and OSError."""
     report, reader = Report(), JournalReader(RoundLine)
     current: _Tournament | None = None
-    for path, entry in read_all(reader, paths):
+    for _, entry in reader.read_all(paths):
+        place = entry.path, entry.number
         match entry.line:
             case None:
-                (report.torn if entry.torn else report.problems).append(Problem(path, entry.number, entry.problem))
-            case TournamentLine() as opening:
+                (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
+            case TournamentLine():
                 _report_missing(current, report)
-                current = _Tournament(path)
-                try:
-                    current.plan = plan_of(opening.config)
-                    current.deals = DealAudit(opening.config, current.plan.rules)
-                except ConfigError as error:
-                    text = f"the configuration is damaged: {printable(str(error))}"
-                    report.problems.append(Problem(path, entry.number, text))
+                current = _begun(entry, report)
             case VoidLine() | ResumeLine() | RevealLine() as other:
                 report.voids += isinstance(other, VoidLine)
                 if current is not None and current.plan is not None and current.deals is not None:
-                    for place, text in _verify_other((path, entry.number), other, current, current.plan, current.deals):
-                        report.problems.append(Problem(*place, printable(text)))
+                    for where, text in _verify_other(place, other, current, current.plan, current.deals):
+                        report.problems.append(Problem(*where, printable(text)))
             case RoundLine() as line:
                 assert current is not None  # the reader leaves out rounds of no tournament
-                for text in _verify_round((path, entry.number), line, current, report):
-                    report.problems.append(Problem(path, entry.number, printable(f"round {line.id}: {text}")))
+                for text in _verify_round(place, line, current, report):
+                    report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
     _report_missing(current, report)
     report.tournaments = reader.tournaments
     report.remarks += reader.remarks()
     return report
+
+
+def _begun(entry: Entry, report: Report) -> _Tournament:
+    begun, config = _Tournament(entry.path), entry.line.config
+    problem = entry.problem
+    if not problem:
+        try:
+            begun.plan = plan_of(config)
+            begun.deals = DealAudit(config, begun.plan.rules)
+        except ConfigError as error:
+            problem = f"the configuration is damaged: {printable(str(error))}"
+    if problem:
+        report.problems.append(Problem(entry.path, entry.number, problem))
+    return begun
 
 
 def _verify_other(
@@ -130,8 +139,6 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
 
 
 def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iterator[str]:
-    if line.id in tournament.seen:
-        yield "it is in the journal twice"
     if tournament.plan is not None and tournament.deals is not None:
         yield from _differences_from_plan(place, line, tournament.plan, tournament.deals)
     yield from _inconsistencies(line)

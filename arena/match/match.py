@@ -37,6 +37,7 @@ class PlayedRound:
     started: str
     void: Void | None  # why it does not count, if it does not
     bundle: str | None = None  # where more is kept of a fault
+    withdrawn: bool = False  # nobody was asked to play it, because a bot is withdrawn
 
 
 def utc_now() -> str:

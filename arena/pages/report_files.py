@@ -7,10 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from arena.journal.file import open_journal
-from arena.journal.lines import RoundLine
+from arena.journal.lines import Entry, RoundLine, rounds_at
 from arena.pages.page import GENERATOR, json_text
 from arena.pages.report_data import Report, sample
 from arena.pages.report_page import Sample, report_page
@@ -92,22 +89,21 @@ def _listed(number: int, line: RoundLine, place: dict[str, int]) -> list[Any]:
 
 def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, RoundLine, dict[str, Any]]]:
     """The chosen rounds, read from the journals again, with their numbers."""
-    decoder = msgspec.json.Decoder(RoundLine)
-    for number, path, place, raw in _lines(report, chosen):
+    for number, entry in _entries(report, chosen):
         try:
-            line = decoder.decode(raw)
-            yield number, line, round_data(replay_of(line), number)
-        except (msgspec.DecodeError, EngineError, ValueError) as error:
-            report.problems.append(f"{path}:{place}: this round cannot be played again: {printable(str(error))}")
+            if entry.line is None:
+                raise ValueError(entry.problem)
+            yield number, entry.line, round_data(replay_of(entry.line), number)
+        except (EngineError, ValueError) as error:
+            problem = f"this round cannot be played again: {printable(str(error))}"
+            report.problems.append(f"{entry.path}:{entry.number}: {problem}")
 
 
-def _lines(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Path, int, bytes]]:
-    """Number of the round, journal, number of the line, the line."""
+def _entries(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Entry]]:
+    """Numbers of rounds, and what the journals have there."""
     before, wanted = 0, set(chosen)
     for path, places in zip(report.gathered.paths, report.gathered.places, strict=True):
         here = {line: before + index for index, line in enumerate(places, 1) if before + index in wanted}
-        with open_journal(path) as file:
-            for place, raw in enumerate(file, 1):
-                if place in here:
-                    yield here[place], path, place, raw
+        for entry in rounds_at(path, here):
+            yield here[entry.number], entry
         before += len(places)

@@ -62,7 +62,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
 
 
 def _title(report: Report) -> str:
-    events = [str(line.config.get("event") or "") for line in report.gathered.tournaments]
+    events = [line.config.event or "" for line in report.gathered.tournaments]
     named = list(dict.fromkeys(event for event in events if event))
     return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") if named else report.paths[0].stem
 

@@ -3,27 +3,16 @@
 Commands, folders and environments of bots are in the journal, but not here: a report is made to be shown around.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from arena.journal.lines import TournamentLine
 from arena.pages.markup import Content, joined, tag
 from arena.pages.report_data import Report
 from arena.pages.report_sections import Section, bot, table
+from arena.plan.recorded_config import RecordedConfig
+from arena.plan.time_control import Limits
 from arena.stats.columns import NOTHING
 
-_SETTINGS: Final = {
-    "event": "Event",
-    "site": "Site",
-    "rules": "Rules",
-    "format": "Format",
-    "cycles": "Matches of each pair",
-    "rounds": "Rounds of each match",
-    "mirror": "Every deal twice, seats exchanged",
-    "seed": "Public seed",
-    "seed_hash": "Hash of the secret seed",
-    "max_faults": "Faults in a row until withdrawn",
-    "max_voids": "Voids granted to each bot",
-}
 _MOST_TOURNAMENTS: Final = 20
 
 
@@ -37,46 +26,55 @@ def settings_section(report: Report) -> Section | None:
     return "settings", "Settings", joined(*parts)
 
 
+def _settings(config: RecordedConfig) -> dict[str, object]:
+    return {
+        "Event": config.event,
+        "Site": config.site,
+        "Rules": config.rules,
+        "Format": config.format and config.format.value,
+        "Matches of each pair": config.cycles,
+        "Rounds of each match": config.rounds,
+        "Every deal twice, seats exchanged": config.mirror,
+        "Public seed": config.seed,
+        "Hash of the secret seed": config.seed_hash,
+        "Faults in a row until withdrawn": config.max_faults,
+        "Voids granted to each bot": config.max_voids,
+    }
+
+
 def _tournament(line: TournamentLine) -> Content:
     pairs: list[Content] = []
-    for key, words in _SETTINGS.items():
-        if line.config.get(key) not in (None, ""):
-            pairs += [tag("dt", words), tag("dd", _plain(line.config[key]))]
+    for words, value in _settings(line.config).items():
+        if value not in (None, ""):
+            pairs += [tag("dt", words), tag("dd", _plain(value))]
     pairs += [tag("dt", "Started"), tag("dd", line.started)]
-    bots = line.config.get("bots")
-    rows: list[list[Content]] = []
-    for each in bots if isinstance(bots, list) else []:
-        if isinstance(each, dict):
-            memory = each.get("memory")
-            rows.append(
-                [
-                    bot(str(each.get("name", NOTHING))),
-                    _clock(each.get("clock")),
-                    _plain(each.get("restart")),
-                    f"{memory:,} bytes" if isinstance(memory, int) else NOTHING,
-                ]
-            )
+    rows: list[list[Content]] = [
+        [
+            bot(each.name),
+            _clock(each.clock),
+            each.restart.value if each.restart else NOTHING,
+            f"{each.memory:,} bytes" if each.memory else NOTHING,
+        ]
+        for each in line.config.bots or ()
+    ]
     players = table(["Bot", "Clock", "Restart", "Memory"], rows, "players") if rows else None
     return joined(tag("dl", *pairs), players)
 
 
-def _plain(value: Any) -> str:
-    if value is None:
-        return NOTHING
+def _plain(value: object) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _clock(clock: Any) -> str:
+def _clock(clock: Limits | None) -> str:
     """In seconds, as people say it."""
-    if not isinstance(clock, dict):
+    if clock is None:
         return NOTHING
     parts = []
-    if isinstance(move := clock.get("move_ms"), int | float):
-        parts.append(f"{move / 1000:g} s for a move")
-    if isinstance(bank := clock.get("bank_ms"), int | float):
-        more = clock.get("increment_ms")
-        added = f" + {more / 1000:g} s" if isinstance(more, int | float) and more else ""
-        parts.append(f"{bank / 1000:g} s{added} for a round")
+    if clock.move_ms is not None:
+        parts.append(f"{clock.move_ms / 1000:g} s for a move")
+    if clock.bank_ms is not None:
+        added = f" + {clock.increment_ms / 1000:g} s" if clock.increment_ms else ""
+        parts.append(f"{clock.bank_ms / 1000:g} s{added} for a round")
     return ", ".join(parts) or "no limit"
 
 

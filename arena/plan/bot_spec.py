@@ -7,9 +7,9 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -54,51 +54,6 @@ class BotSpec:
             passed |= _where_own_bots_are()
         return passed | dict(self.env)
 
-    def recorded(self) -> dict[str, Any]:
-        """As the journal keeps it; `from_record` reads it. Of the environment only the names are kept."""
-        return {
-            "name": self.name,
-            "cmd": list(_recorded_command(self.command)),
-            "dir": str(self.cwd) if self.cwd else None,
-            "env": sorted(dict(self.env)),
-            "clock": attrs.asdict(self.limits),
-            "restart": self.restart.value,
-            "memory": self.memory,
-            "cpu": self.cpu_seconds,
-            **({"inherit_env": True} if self.inherit_env else {}),  # older journals have none of these two
-            **({"processes": self.processes} if self.processes != MOST_PROCESSES else {}),
-        }
-
-    @staticmethod
-    def from_record(recorded: Mapping[str, Any]) -> "BotSpec":
-        """Raises KeyError, TypeError or ValueError if something is missing or wrong, and BotError if a variable that
-        the bot had is not set now."""
-        return BotSpec(
-            name=recorded["name"],
-            command=command_of(recorded["cmd"]),
-            cwd=Path(recorded["dir"]) if recorded["dir"] else None,
-            env=_recorded_environment(recorded),
-            limits=Limits(**recorded["clock"]),
-            restart=Restart(recorded["restart"]),
-            memory=recorded["memory"],
-            cpu_seconds=recorded["cpu"],
-            inherit_env=bool(recorded.get("inherit_env", False)),
-            processes=recorded.get("processes", MOST_PROCESSES),
-        )
-
-
-def _recorded_environment(recorded: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """A record keeps names, and the values come from our own environment. Old records have the values as well."""
-    env = recorded["env"]
-    if isinstance(env, Mapping):
-        return tuple(env.items())
-    if missing := [name for name in env if name not in os.environ]:
-        raise BotError(
-            f"{recorded['name']} had {', '.join(missing)} in its environment, which is not set now; "
-            "values are not kept, so set it for this command"
-        )
-    return tuple((name, os.environ[name]) for name in env)
-
 
 @attrs.frozen
 class RemoteSpec:
@@ -108,9 +63,6 @@ class RemoteSpec:
     token_hash: str | None = attrs.field(default=None, repr=False)  # None: let in by an open door, under a free name
     limits: Limits = attrs.field(factory=Limits)
     restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not we
-
-    def recorded(self) -> dict[str, Any]:
-        return {"name": self.name, "remote": True, "clock": attrs.asdict(self.limits)}
 
 
 AnySpec = BotSpec | RemoteSpec
@@ -150,14 +102,6 @@ def command_of(words: Sequence[str]) -> tuple[str, ...]:
     """The words of a command; the first may be the name of a bot that comes along."""
     first, *more = words
     return (*(OWN_BOTS[first].command if first in OWN_BOTS else (first,)), *more)
-
-
-def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
-    """The other way round: which Python runs our own bots does not matter for a tournament."""
-    for name, own in OWN_BOTS.items():
-        if command[: len(own.command)] == own.command:
-            return (name, *command[len(own.command) :])
-    return command
 
 
 def parse_bot(text: str) -> BotSpec:

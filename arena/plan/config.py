@@ -24,9 +24,10 @@ from arena.plan.bot_spec import (
     name_from,
     parse_bot,
 )
-from arena.plan.deals import DealKey
+from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
 from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
+from arena.plan.recorded_config import RecordedConfig, recorded_bot
 from arena.plan.schedule import Format
 from arena.plan.time_control import Limits
 from engine.ruleset import Begins, RuleSet
@@ -61,22 +62,27 @@ class Config:
         """Whether two rounds, in which each player begins once, are a unit of statistics."""
         return self.rules.begins is Begins.ALTERNATE
 
-    def recorded(self) -> dict[str, Any]:
-        """What the journal keeps besides the hash of the key (deals.py): all that decides which rounds are played and
-        how. Where and how fast is not part of it, so a tournament may go on elsewhere, with other concurrency."""
-        return {
-            "event": self.event,
-            "site": self.site,
-            "rules": self.rules.name,
-            "format": self.form.value,
-            "cycles": self.cycles,
-            "rounds": self.rounds,
-            "mirror": self.mirrored,
-            "pairs": self.paired,
-            "max_faults": self.max_faults,
-            "max_voids": self.max_voids,
-            "bots": [bot.recorded() for bot in self.bots],
-        } | ({"first_cycle": self.first_cycle} if self.first_cycle > 1 else {})
+    def recorded(self) -> RecordedConfig:
+        """What the journal keeps. Where and how fast it is played is not part of it, so a tournament may be resumed
+        elsewhere, with other concurrency. Of the key of the deals it has only the hash, unless the key is public."""
+        key = self.key
+        return RecordedConfig(
+            event=self.event,
+            site=self.site,
+            rules=self.rules.name,
+            format=self.form,
+            cycles=self.cycles,
+            rounds=self.rounds,
+            mirror=self.mirrored,
+            pairs=self.paired,
+            max_faults=self.max_faults,
+            max_voids=self.max_voids,
+            bots=tuple(map(recorded_bot, self.bots)),
+            first_cycle=self.first_cycle,
+            deals=SCHEME if key else None,
+            seed=key.text if key and key.is_public else None,
+            seed_hash=key.hash if key and not key.is_public else None,
+        )
 
 
 @attrs.frozen
@@ -346,28 +352,3 @@ def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
     )
-
-
-def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What differs between two configs, a line for each."""
-    found = []
-    for key in [*recorded, *(key for key in now if key not in recorded)]:
-        before, after = recorded.get(key), now.get(key)
-        if key == "bots" and isinstance(before, list) and isinstance(after, list):
-            found += _bot_differences(before, after)
-        elif before != after and key != "dir":  # a tournament may go on from another place
-            found.append(f"{key}: the journal has {before!r}, now it is {after!r}")
-    return found
-
-
-def _bot_differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[str]:
-    old, new = ({bot.get("name"): bot for bot in bots} for bots in (before, after))
-    if list(old) != list(new):
-        return [f"bots: the journal has {', '.join(map(str, old))}, now there are {', '.join(map(str, new))}"]
-    return [f"bot {name}: {line}" for name in old for line in differences(_named(old[name]), _named(new[name]))]
-
-
-def _named(bot: dict[str, Any]) -> dict[str, Any]:
-    """With the names of its environment alone: older journals have the values as well."""
-    env = bot.get("env")
-    return bot | {"env": sorted(map(str, env))} if isinstance(env, dict | list) else bot

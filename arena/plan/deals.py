@@ -11,11 +11,11 @@ and a public seed, whose deals stay the same however often the tournament is sto
 
 import hashlib
 import hmac
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound, RoundId
 from engine.cards import card_texts
 from engine.deal import Deal
@@ -51,10 +51,6 @@ class DealKey:
     def hash(self) -> str:
         return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
 
-    def recorded(self) -> dict[str, Any]:
-        """What the opening line of a journal says of it."""
-        return {"deals": SCHEME} | ({"seed": self.text} if self.is_public else {"seed_hash": self.hash})
-
     def deal(
         self,
         planned: PlannedRound,
@@ -80,6 +76,6 @@ class DealKey:
         return hmac.new(self.text.encode(), label.encode(), hashlib.sha256).hexdigest()
 
 
-def is_recorded(config: Mapping[str, Any]) -> bool:
+def is_recorded(config: RecordedConfig) -> bool:
     """Whether the tournament of this configuration made its deals in this way; legacy_deals.py has the older one."""
-    return config.get("deals") == SCHEME
+    return config.deals == SCHEME

@@ -17,7 +17,6 @@ from arena.plan.schedule import Format
 from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
-from engine.errors import NotationError
 from engine.ruleset import RULE_SETS, RuleSet
 from protocol.framing import MAX_LINE
 from protocol.names import NAME_RULE, name_problem
@@ -118,10 +117,9 @@ def _values(choices: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _rules(value: Any) -> RuleSet:
-    try:
-        return RuleSet.named(value)
-    except (NotationError, TypeError) as error:
-        raise ValueError(str(error).partition("there are: ")[2] or "the name of a rule set in quotes") from None
+    if not isinstance(value, str) or value not in RULE_SETS:
+        raise ValueError(", ".join(RULE_SETS))
+    return RULE_SETS[value]
 
 
 def _seed(value: Any) -> str:
@@ -168,7 +166,7 @@ def _tc(value: Any) -> tuple[int, int]:
     try:
         return parse_tc(str(value))
     except ClockError as error:
-        raise ValueError(str(error).partition("; expected ")[2]) from None
+        raise ValueError(error.expected) from None
 
 
 _UNITS: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}

@@ -3,18 +3,21 @@
 import re
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from protocol.messages import MatchClock
 
 
 class ClockError(Exception):
-    """What somebody wrote is no time limit."""
+    """A text is not a time control: what it is, and what was expected."""
+
+    def __init__(self, problem: str, expected: str):
+        super().__init__(f"{problem}; expected {expected}")
+        self.expected = expected
 
 
-@attrs.frozen
-class Limits:
-    """Milliseconds; None is no limit."""
+class Limits(Struct, frozen=True):
+    """Milliseconds; None is no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
 
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together
@@ -34,8 +37,8 @@ def parse_tc(text: str) -> tuple[int, int]:
     round and a tenth of a second more after each answer."""
     found = _TC.fullmatch(text)
     if not found:
-        raise ClockError(f"{text!r} is no time control; expected seconds for a round, such as 10+0.1")
+        raise ClockError(f"{text!r} is no time control", "seconds for a round, such as 10+0.1")
     moves, seconds, increment = found.groups()
     if moves is not None:
-        raise ClockError(f"{text!r} gives time for some moves; expected seconds for the whole round, such as 10+0.1")
+        raise ClockError(f"{text!r} gives time for some moves", "seconds for the whole round, such as 10+0.1")
     return round(float(seconds) * 1000), round(float(increment or 0) * 1000)

@@ -3,18 +3,15 @@
 This module knows what is played next, who takes part and how many rounds are finished; it does not wait for anybody.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import attrs
-import msgspec
 
-from arena.journal.lines import Journal, JournalError, TournamentLine
+from arena.journal.lines import Journal, TournamentLine
 from arena.plan.bot_spec import AnySpec, RemoteSpec
 from arena.plan.config import Config
 from arena.plan.server_config import ServerConfig
 from arena.plan.time_control import Limits
-from arena.support.text import printable
 from arena.tournament.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
 
 
@@ -91,25 +88,16 @@ class Cycles:
         if self._server.open_door or self._server.forever:
             bots = self._recorded_bots(opening)
         cycles = 1 if self._server.forever else self._config.cycles
-        number = int(opening.config.get("first_cycle", 1))
-        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=number, cycles=cycles)
+        config = attrs.evolve(self._config, bots=tuple(bots), first_cycle=opening.config.first_cycle, cycles=cycles)
         check_same(self._journal, opening, config)
         return config
 
     def _recorded_bots(self, opening: TournamentLine) -> list[AnySpec]:
         named = {bot.name: bot for bot in self._config.bots}
         found: list[AnySpec] = []
-        for recorded in opening.config.get("bots", ()):
-            name = recorded.get("name")
-            if name in named:
-                found.append(named[name])
-            elif recorded.get("remote"):
-                found.append(RemoteSpec(name, None, self._recorded_limits(recorded)))
+        for recorded in opening.config.bots or ():
+            if recorded.name in named:
+                found.append(named[recorded.name])
+            elif recorded.remote:
+                found.append(RemoteSpec(recorded.name, None, recorded.clock or Limits()))
         return found
-
-    def _recorded_limits(self, bot: Mapping[str, Any]) -> Limits:
-        try:
-            return msgspec.convert(bot.get("clock"), Limits)
-        except msgspec.ValidationError as error:
-            where = f"the clock of {printable(bot['name'])} in its last opening line is damaged"
-            raise JournalError(f"{self._journal.path}: {where}: {printable(str(error))}") from None

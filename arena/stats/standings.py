@@ -7,7 +7,7 @@ rounds whose other half of the pair has not come); never with the number of roun
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import msgspec
@@ -15,22 +15,21 @@ from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
 from arena.journal.lines import (
-    WITHDRAWN,
-    Entry,
     JournalError,
     Milliseconds,
     ResumeLine,
     RevealLine,
+    RoundName,
     RoundPoints,
     SeatNumber,
     TournamentLine,
     VoidLine,
+    is_withdrawal,
 )
-from arena.journal.reader import JournalReader, read_all
+from arena.journal.reader import JournalReader, Read
 from arena.plan.deals import is_recorded
-from arena.plan.schedule import Format, pairing_count
+from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import Meeting, Versus
-from arena.stats.matches_over import MatchesOver
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.text import printable
@@ -52,18 +51,16 @@ class ResultSummary(Struct, frozen=True, gc=False):
 class FaultSummary(Struct, frozen=True, gc=False):
     seat: SeatNumber
     detail: str = ""
+    withdrawn: bool | None = None
 
     @property
     def is_forfeit(self) -> bool:
-        return self.detail.startswith(WITHDRAWN)
+        return is_withdrawal(self.withdrawn, self.detail)
 
 
-class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=True):
+class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
     """The part of a RoundLine that standings need: a million of them are decoded in a minute."""
 
-    v: int
-    id: str
-    match: str
     bots: tuple[str, str]
     moves: list[tuple[SeatNumber, str, Milliseconds | None]]
     result: ResultSummary
@@ -77,21 +74,6 @@ class RoundSummary(Struct, frozen=True, tag_field="type", tag="round", kw_only=T
         if self.result.winner is None:  # neither of them could play
             return 0, 1
         return (self.fault.seat if self.fault else 1 - self.result.winner,)
-
-
-class _Plan(Struct, frozen=True):
-    """What the configuration in a journal says about how much is to come."""
-
-    format: Format
-    cycles: int
-    rounds: int
-    mirror: bool
-    bots: list[Any]
-    pairs: bool = False  # journals of before 0.2 know only mirrored pairs
-
-    @property
-    def total(self) -> int:
-        return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
 
 
 @attrs.define
@@ -110,7 +92,7 @@ class _Waiting:
 @attrs.define
 class _OpenMatch:
     meeting: Meeting
-    rounds: set[str] = attrs.field(factory=set)  # ids
+    rounds: int = 0  # that are in
     lead: int = 0  # points of the first bot less those of the second
 
 
@@ -147,9 +129,8 @@ class Standings:
         self._meetings: dict[tuple[str, str], Meeting] = {}
         self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
         self._open_matches: dict[str, _OpenMatch] = {}
-        self._over = MatchesOver()
         self._unfinished_matches = 0  # of tournaments that were followed by another one
-        self._plan: _Plan | None = None
+        self._config = RecordedConfig()  # of the tournament whose rounds are added
         self._planned: int | None = 0
         self.public_seeds = 0  # tournaments whose deals could be known beforehand
 
@@ -160,24 +141,20 @@ class Standings:
     @property
     def missing_rounds(self) -> int | None:
         """Still to be played; None if a journal does not say how many there will be."""
-        known = self._planned is not None and self._plan is not None
+        known = self._planned is not None and self._config.total is not None
         return max(0, (self._planned or 0) - self.rounds) if known else None
 
     def begin(self, line: TournamentLine) -> None:
         """Another tournament: ids begin anew."""
-        self.public_seeds += is_recorded(line.config) and "seed" in line.config
+        self._config = config = line.config
+        self.public_seeds += is_recorded(config) and config.seed is not None
         for waiting in self._waiting.values():
             waiting.count_as_single()
         self._waiting.clear()
         self._unfinished_matches += len(self._open_matches)
         self._open_matches.clear()
-        self._over = MatchesOver()
-        try:
-            self._plan = msgspec.convert(line.config, _Plan)
-        except msgspec.ValidationError:  # written by another program: all that we need to know is in the rounds
-            self._plan = None
-        if self._planned is not None:
-            self._planned = self._planned + self._plan.total if self._plan else None
+        if self._planned is not None:  # a journal of another program may not say how much is to come
+            self._planned = None if config.total is None else self._planned + config.total
 
     def add_void(self, line: VoidLine) -> None:
         self.voids += 1
@@ -185,8 +162,8 @@ class Standings:
             self.excused[line.bots[line.excused]] += 1
 
     def add(self, line: RoundSummary) -> None:
-        """Raises JournalError, and counts nothing, for a round that cannot be."""
-        self._refuse_second(line)
+        """The caller sees to it that no round comes twice, as the reader of journals does. Raises JournalError, and
+        counts nothing, for a round that cannot be."""
         meeting = self._meetings.get(line.bots) or self._meeting(line.bots)
         side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first of them
         result = line.result
@@ -215,13 +192,6 @@ class Standings:
         self._thinking[line.bots[0]].add(times[0])
         self._thinking[line.bots[1]].add(times[1])
 
-    def _refuse_second(self, line: RoundSummary) -> None:
-        under_way = self._open_matches.get(line.match)
-        if under_way is not None and line.id in under_way.rounds:
-            raise JournalError(f"round {line.id} is there twice")
-        if line.match in self._over:
-            raise JournalError(f"round {line.id} is there twice, or too much: its match was over")
-
     def _meeting(self, bots: tuple[str, str]) -> Meeting:
         first, second = sorted(bots)
         if first == second:
@@ -236,7 +206,7 @@ class Standings:
 
     def _count_unit(self, line: RoundSummary, meeting: Meeting, half_points: int | None) -> None:
         pair = line.pair or line.id
-        paired = self._plan is None or self._plan.mirror or self._plan.pairs
+        paired = self._config.mirror is None or self._config.mirror or self._config.pairs
         single = not line.pair or (pair == line.id and not paired)
         waiting = None if single else self._waiting.get(pair)
         if waiting is None and not single:
@@ -257,13 +227,12 @@ class Standings:
         under_way = self._open_matches.get(line.match)
         if under_way is None:
             under_way = self._open_matches[line.match] = _OpenMatch(meeting)
-        under_way.rounds.add(line.id)
+        under_way.rounds += 1
         under_way.lead += points[0] - points[1]
-        if self._plan is not None and len(under_way.rounds) == self._plan.rounds:
+        if under_way.rounds == self._config.rounds:
             lead = under_way.lead
             meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
             del self._open_matches[line.match]
-            self._over.add(line.match)
             if alone := self._waiting.pop(line.pair, None):  # the last of an odd number of rounds
                 alone.count_as_single()
 
@@ -351,7 +320,7 @@ def fold(
     reader = JournalReader(kind)
     problems: list[str] = []
     more = 0
-    for problem in _fold(read_all(reader, paths), standings, watch):
+    for problem in _fold(reader.read_all(paths), standings, watch):
         if len(problems) < _MOST_PROBLEMS:
             problems.append(problem)
         else:
@@ -359,8 +328,8 @@ def fold(
     return standings, problems + ([f"and {more} more"] if more else []) + reader.remarks()
 
 
-def _fold(entries: Iterable[tuple[Path, Entry]], standings: Standings, watch: Watch) -> Iterator[str]:
-    for path, entry in entries:
+def _fold(entries: Iterable[Read], standings: Standings, watch: Watch) -> Iterator[str]:
+    for _, entry in entries:
         line = entry.line
         try:
             match line:
@@ -373,9 +342,9 @@ def _fold(entries: Iterable[tuple[Path, Entry]], standings: Standings, watch: Wa
                 case ResumeLine() | RevealLine():
                     continue
                 case None:
-                    yield f"{path}:{entry.number}: {entry.problem}"
+                    yield entry.message
                     continue
         except JournalError as error:
-            yield f"{path}:{entry.number}: {printable(str(error))}"
+            yield f"{entry.path}:{entry.number}: {printable(str(error))}"
         else:
-            watch(standings, line, path, entry.number)
+            watch(standings, line, entry.path, entry.number)

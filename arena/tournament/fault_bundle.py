@@ -1,45 +1,80 @@
-"""What is kept of a fault, so that its author can see it again."""
+"""What is kept of a fault, so that its author can see it again: `bundle.json` for `arena rerun`, what was said, and
+what the bots wrote on stderr."""
 
 import json
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from arena.bots.link import said_text
+from arena.journal.file import OPENING
+from arena.journal.lines import SeatNumber
 from arena.match.match import PlayedRound
 from arena.match.round_play import Players
-from arena.support.text import folder_name
+from arena.plan.recorded_config import RecordedBot, recorded_bot
+from arena.support.text import folder_name, printable
 from engine.cards import SEATS
+
+_FILE: Final = "bundle.json"
+_EXPECTED: Final = "expected a folder such as cup.faults/1.1-2.3-mybot beside the journal, or the bundle.json in it"
+
+
+class BundleError(Exception):
+    """A file or folder is not the bundle of a fault: where it is, what it is, and what was expected."""
+
+
+class BundledFault(Struct, frozen=True):
+    seat: SeatNumber
+    bot: str
+    ending: str
+    detail: str
+
+
+class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    round: str
+    rules: str
+    seed: str
+    first: SeatNumber
+    cwd: str  # of the arena; folders of bots are relative to it
+    bots: tuple[RecordedBot, RecordedBot]
+    fault: BundledFault
+    moves: tuple[tuple[SeatNumber, str, int | None], ...] | None = None
+    exit_status: tuple[int | None, int | None] | None = None
+    rerun: str = ""  # the command that plays the round again
+    recoloured: bool = False  # the deal had its colours exchanged, as before 0.2
 
 
 def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
-    """The folder: `bundle.json` for `arena again`, what was said, and what the bots wrote on stderr. Of their
-    environments only the names are kept."""
+    """Returns the folder of the bundle. Of the environments of bots only the names are kept."""
     fault = played.referee.fault
     assert fault is not None
-    folder = parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
+    name = players[fault.seat].spec.name
+    folder = parent / folder_name(f"{played.planned.id}-{name}")
     folder.mkdir(parents=True, exist_ok=True)
-    facts = {
-        "round": played.planned.id,
-        "rules": played.referee.game.rules.name,
-        "seed": played.dealt.seed,
-        "first": played.first,
-        "cwd": str(Path.cwd()),
-        "bots": [player.spec.recorded() for player in players],
-        "fault": {
-            "seat": fault.seat,
-            "bot": players[fault.seat].spec.name,
-            "ending": fault.ending.value,
-            "detail": fault.detail,
-        },
-        "moves": played.referee.moves,
-        "exit_status": [player.exit_status for player in players],
-        "again": f"arena again {shlex.quote(str(folder))}",
-    }
-    (folder / "bundle.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    bundle = FaultBundle(
+        round=played.planned.id,
+        rules=played.referee.game.rules.name,
+        seed=played.dealt.seed,
+        first=_seat_number(played.first),
+        cwd=str(Path.cwd()),
+        bots=(recorded_bot(players[0].spec), recorded_bot(players[1].spec)),
+        fault=BundledFault(_seat_number(fault.seat), name, fault.ending.value, fault.detail),
+        moves=tuple((_seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),
+        exit_status=(players[0].exit_status, players[1].exit_status),
+        rerun=f"arena rerun {shlex.quote(str(folder))}",
+    )
+    # The json module, because a path may hold bytes that are not text; msgspec refuses to write those.
+    (folder / _FILE).write_text(json.dumps(msgspec.to_builtins(bundle), indent=1), encoding="utf-8")
     for seat in SEATS:
         _write_words(folder, players[seat].spec.name, seat, players)
     return folder
+
+
+def _seat_number(seat: int) -> SeatNumber:
+    return 0 if seat == SEATS[0] else 1
 
 
 def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
@@ -52,10 +87,21 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
         (folder / f"{stem}.stderr.txt").write_text(wrote, encoding="utf-8")
 
 
-def read_bundle(path: Path) -> dict[str, Any]:
-    """Raises ValueError for a file that is none."""
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    needed = {"round", "rules", "seed", "bots", "first", "fault", "cwd"}
-    if not isinstance(facts, dict) or not needed <= facts.keys():
-        raise ValueError("this is no bundle of a fault; it is the bundle.json in a folder beside the journal")
-    return facts
+def read_bundle(path: Path) -> FaultBundle:
+    """The bundle in this folder, or in this file. Raises BundleError."""
+    file = path / _FILE if path.is_dir() else path
+    raw = b""
+    if file.exists() and not file.is_file():  # a FIFO would make us wait, and a device may never end
+        raise BundleError(f"{path}: this is not a regular file; {_EXPECTED}")
+    try:
+        raw = file.read_bytes()
+        return msgspec.convert(json.loads(raw), FaultBundle)
+    except FileNotFoundError:
+        problem = "there is no such file" if file == path else f"there is no {_FILE} in this folder"
+    except OSError as error:
+        problem = f"this cannot be read ({error.strerror})"
+    except msgspec.ValidationError as error:
+        problem = f"this is not the bundle of a fault ({printable(str(error))})"
+    except (ValueError, RecursionError):  # it is not JSON, or not even text
+        problem = "this is a journal" if raw.startswith(OPENING) else "this is not JSON"
+    raise BundleError(f"{path}: {problem}; {_EXPECTED}")

@@ -23,8 +23,9 @@ from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
 from arena.match.match import utc_now
 from arena.plan.bot_spec import RemoteSpec
-from arena.plan.config import Config, ConfigError, differences
+from arena.plan.config import Config, ConfigError
 from arena.plan.deals import DealKey, is_recorded
+from arena.plan.recorded_config import differences
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
 from engine.cards import Seat
@@ -50,8 +51,6 @@ class Ledger:
 
     def add(self, line: RoundLine) -> list[str]:
         """Returns the bots that are withdrawn by this round."""
-        if line.id in self.finished:
-            raise JournalError(f"round {line.id} is in the journal twice")
         self.finished.add(line.id)
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
@@ -127,7 +126,7 @@ def read_past(journal: Journal, max_faults: int) -> Past:
     """A torn last line is dropped. Raises JournalError, with the line, for any other damage, and for rounds that are
     not those of the tournament: nobody knows what they would do to what is still to be played."""
     past, reader = Past(Ledger(max_faults)), JournalReader(RoundLine)
-    for entry in reader.read(journal.path):
+    for _, entry in reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
             continue
@@ -143,10 +142,12 @@ def read_past(journal: Journal, max_faults: int) -> Past:
 def _add(past: Past, journal: Journal, entry: Entry) -> None:
     match entry.line:
         case TournamentLine() as opening:
+            if entry.problem:
+                raise JournalError(entry.problem)
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
-            outside = frozenset(str(bot["name"]) for bot in opening.config["bots"] if bot.get("remote"))
+            outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
             past.ledger = Ledger(past.ledger.max_faults, outside)
-            journal.remember(entry.start, encoded(opening))
+            journal.remember_line_at(entry.start)
         case RoundLine() as line:
             assert past.plan is not None  # the reader leaves out rounds of no tournament
             if different := next(past.plan.differences(line), None):
@@ -157,10 +158,10 @@ def _add(past: Past, journal: Journal, entry: Entry) -> None:
             if different := next(past.plan.differences_of_void(line), None):
                 raise JournalError(f"void round {line.id}: {different}")
             past.ledger.add_void(line)
-            journal.remember(entry.start, encoded(line))
-        case ResumeLine() as line:
+            journal.remember_line_at(entry.start)
+        case ResumeLine():
             past.ledger.resumes += 1
-            journal.remember(entry.start, encoded(line))
+            journal.remember_line_at(entry.start)
         case RevealLine():
             past.revealed = True
         case None:
@@ -186,9 +187,7 @@ def begin(journal: Journal, config: Config) -> Config:
     """Writes the opening line of another tournament. Returns the config with its key. Raises JournalError."""
     journal.check_not_rescued()
     config = with_new_key(config, journal.path)
-    assert config.key is not None
-    recorded = config.recorded() | config.key.recorded()
-    journal.append(encoded(TournamentLine(config=recorded, started=utc_now())))
+    journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
     return config
 
 
@@ -211,7 +210,9 @@ def go_on(journal: Journal, config: Config, past: Past) -> Config:
         )
     if past.revealed:
         return config
-    config = attrs.evolve(config, key=promised_key(journal.path, str(opening.config["seed_hash"])))
+    promise = opening.config.seed_hash
+    assert promise is not None  # or the deals come from a public seed, which check_same looks at
+    config = attrs.evolve(config, key=promised_key(journal.path, promise))
     if missing:
         journal.append(encoded(ResumeLine(started=utc_now())))
         ledger.resumes += 1
@@ -233,13 +234,11 @@ def check_same(journal: Journal, opening: TournamentLine, config: Config) -> Non
             f"{journal.path} was begun by an older version of the arena, which made deals in another way: it can be "
             "read and verified, but not resumed. Begin another journal."
         )
-    about_deals = {"deals", "seed", "seed_hash"}
-    recorded = {key: value for key, value in opening.config.items() if key not in about_deals}
-    different = differences(recorded, config.recorded())
-    before = opening.config.get("seed") or ""
+    different = differences(opening.config, config.recorded())
+    before = opening.config.seed or ""
     if config.seed != before:
-        was, now = (repr(seed) if seed else "a secret" for seed in (before, config.seed))
-        different.append(f"seed: the journal has {was}, now it is {now}")
+        was, now = (f"seed = {seed!r}" if seed else "a secret seed" for seed in (before, config.seed))
+        different.append(f"the journal has {was}, now it is {now}")
     if different:
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(

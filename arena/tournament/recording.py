@@ -19,6 +19,7 @@ def round_line(
     referee: Referee,
     started: str,
     bundle: str | None,
+    withdrawn: bool = False,
 ) -> RoundLine:
     outcome, fault = referee.outcome, referee.fault
     assert outcome is not None
@@ -38,7 +39,7 @@ def round_line(
         notes={str(index): note for index, note in referee.notes.items()},
         result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
         started=started,
-        fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail) if fault else None,
+        fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail, withdrawn) if fault else None,
         salt=dealt.salt,
     )
 

@@ -1,8 +1,8 @@
-"""`arena again`: a round that ended by a fault, played once more from its bundle."""
+"""`arena rerun`: plays a round that ended by a fault once more, with the same bots and the same deal."""
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trio
@@ -14,60 +14,74 @@ from arena.match.watchdog import Watch
 from arena.plan.bot_spec import BotError, BotSpec
 from arena.plan.deals import Dealt
 from arena.plan.legacy_deals import recoloured
+from arena.plan.recorded_config import spec_of
 from arena.plan.schedule import MatchId, PlannedMatch
 from arena.support.signals import calling_on_signals
 from arena.support.text import printable
-from arena.tournament.fault_bundle import read_bundle
+from arena.tournament.fault_bundle import BundledFault, BundleError, FaultBundle, read_bundle
 from engine.cards import SEATS
 from engine.deal import Deal
+from engine.errors import NotationError
 from engine.ruleset import RuleSet
 from engine.scoring import Score
 
 
-def play_again(bundle: Path) -> str | None:
-    """What came of it; None if it was stopped. Raises ValueError for a file that is no bundle."""
-    facts = read_bundle(bundle)
-    for bot in facts["bots"]:
-        if isinstance(bot, dict) and bot.get("remote"):
-            raise ValueError(
-                f"{bot.get('name')} connected from outside, so the arena cannot start it; what was said is beside it"
-            )
+@attrs.frozen
+class Rerun:
+    """What happened then and now."""
+
+    came_again: bool  # the same seat failed in the same way, whatever the details
+    then: str
+    now: str
+
+
+def rerun(path: Path) -> Rerun | None:
+    """Plays the round of the bundle in this folder or file once more; None if a signal stopped it. Raises
+    BundleError."""
+    bundle = read_bundle(path)
+    for bot in bundle.bots:
+        if bot.remote:
+            told = f"{printable(bot.name)} connected from outside, so the arena cannot start it"
+            raise BundleError(f"{path}: {told}; what was said is beside it")
     try:
-        specs = [BotSpec.from_record(bot) for bot in facts["bots"]]
-    except BotError as error:
-        raise ValueError(str(error)) from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"this bundle is damaged: {type(error).__name__} {error}") from None
-    specs = [attrs.evolve(spec, cwd=Path(facts["cwd"]) / (spec.cwd or "")) for spec in specs]
-    played = trio.run(_until_stopped, facts, specs)
-    if played is None:
-        return None
-    before = facts["fault"]
+        rules = RuleSet.named(bundle.rules)
+        specs = [_in_folder(spec_of(bot), bundle.cwd) for bot in bundle.bots]
+    except (BotError, NotationError) as error:
+        raise BundleError(f"{path}: {printable(str(error))}") from None
+    played = trio.run(_until_stopped, bundle, rules, specs)
+    return None if played is None else _compared(bundle.fault, played, specs)
+
+
+def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:
+    return attrs.evolve(spec, cwd=Path(cwd) / (spec.cwd or ""))
+
+
+def _compared(before: BundledFault, played: PlayedRound, specs: Sequence[BotSpec]) -> Rerun:
     fault, outcome = played.referee.fault, played.referee.outcome
     if played.void is not None:
-        now = f"void: {played.void.reason}"
+        fault, now = None, f"void: {played.void.reason}"
     elif fault is not None:
-        now = f"{specs[fault.seat].name}: {fault.ending.value}: {printable(fault.detail)}"
+        now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
     else:
         assert outcome is not None
         now = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
-    then = printable(f"{before['bot']}: {before['ending']}: {before['detail']}")
-    return f"Then: {then}\nNow:  {now}"
+    came_again = fault is not None and (fault.seat, fault.ending.value) == (before.seat, before.ending)
+    return Rerun(came_again, printable(f"{before.bot}: {before.ending}: {before.detail}"), printable(now))
 
 
-async def _until_stopped(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound | None:
+async def _until_stopped(bundle: FaultBundle, rules: RuleSet, specs: Sequence[BotSpec]) -> PlayedRound | None:
     played = None
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel):
-            played = await _play(facts, specs)
+            played = await _play(bundle, rules, specs)
     return played
 
 
-async def _play(facts: dict[str, Any], specs: list[BotSpec]) -> PlayedRound:
-    rules, seed, first, watch = RuleSet.named(facts["rules"]), facts["seed"], SEATS[facts["first"]], Watch()
-    planned = PlannedMatch(MatchId("again"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
+async def _play(bundle: FaultBundle, rules: RuleSet, specs: Sequence[BotSpec]) -> PlayedRound:
+    seed, first, watch = bundle.seed, SEATS[bundle.first], Watch()
+    planned = PlannedMatch(MatchId("rerun"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
     deal = Deal.from_seed(seed, rules.tactics)
-    if facts.get("recoloured"):  # a bundle of before 0.2
+    if bundle.recoloured:
         deal = recoloured(deal, seed)
     dealt = Dealt(seed, secrets.token_hex(16), deal)
     async with trio.open_nursery() as nursery:

@@ -21,7 +21,7 @@ import trio
 
 from arena.journal.endings import Fault
 from arena.journal.file import Rescue
-from arena.journal.lines import WITHDRAWN, Journal, RoundLine
+from arena.journal.lines import Journal, RoundLine
 from arena.match.audience import Audience
 from arena.match.match import Match, PlayedRound, utc_now
 from arena.match.referee import Referee
@@ -256,12 +256,12 @@ class Tournament:
         dealt = self._deal(planned)
         referee = Referee(self._config.rules, dealt.deal, first)
         absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
-        reason = f"{WITHDRAWN} {self._config.max_faults} faults in a row"
+        reason = f"withdrawn after {self._config.max_faults} faults in a row"
         if len(absent) == len(SEATS):
             referee.nobody_started(reason, reason)
         else:
             referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
-        return PlayedRound(planned, first, dealt, referee, utc_now(), None)
+        return PlayedRound(planned, first, dealt, referee, utc_now(), None, withdrawn=True)
 
     def _settled(self, match: Match, played: PlayedRound, players: Players) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
@@ -275,4 +275,5 @@ class Tournament:
             played.referee,
             played.started,
             played.bundle,
+            played.withdrawn,
         )

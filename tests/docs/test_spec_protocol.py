@@ -125,7 +125,7 @@ def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
     for line, text in zip(lines, JOURNAL_LINES, strict=True):
         assert encoded(line).decode() == text + "\n"
     verify(game_record(lines[1]))
-    assert DealKey(lines[4].secret).hash == lines[0].config["seed_hash"]
+    assert DealKey(lines[4].secret).hash == lines[0].config.seed_hash
     for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
         assert f'"{field}"' in TEXT or field == "v"
     described = TEXT[TEXT.index("## The journal") :]

@@ -10,6 +10,9 @@ import msgspec
 
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
+from arena.plan.recorded_config import RecordedBot, RecordedConfig
+from arena.plan.schedule import Format
+from arena.plan.time_control import Limits
 from engine.cards import SEATS, card_texts
 from engine.record import GameRecord, replay
 from engine.ruleset import PRESETS
@@ -22,19 +25,19 @@ NAMES = ("greedy", "counting", "random", HOSTILE)
 
 
 def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str = "Evening cup") -> TournamentLine:
-    clock = {"move_ms": 1000, "bank_ms": None, "increment_ms": 0}
-    config = {
-        "event": event,
-        "site": "",
-        "rules": rules,
-        "format": "roundrobin",
-        "cycles": 1,
-        "rounds": rounds,
-        "mirror": True,
-        "seed": "7",
-        "max_faults": 5,
-        "bots": [{"name": name, "cmd": ["./bot"], "env": {"TOKEN": "hunter2"}, "clock": clock} for name in bots],
-    }
+    clock, env = Limits(move_ms=1000), {"TOKEN": "hunter2"}
+    config = RecordedConfig(
+        event=event,
+        site="",
+        rules=rules,
+        format=Format.ROUND_ROBIN,
+        cycles=1,
+        rounds=rounds,
+        mirror=True,
+        seed="7",
+        max_faults=5,
+        bots=tuple(RecordedBot(name=name, cmd=("./bot",), env=env, clock=clock) for name in bots),
+    )
     return TournamentLine(config=config, started="2026-01-31T12:00:00Z")
 
 

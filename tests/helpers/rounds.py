@@ -5,6 +5,7 @@ from pathlib import Path
 
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
+from arena.plan.recorded_config import RecordedConfig
 from engine.cards import SEATS, card_texts
 from engine.deal import Deal
 from engine.game import Game
@@ -12,7 +13,7 @@ from engine.ruleset import RuleSet
 from engine.scoring import Outcome
 from tests.helpers.walks import TEMPERS, choose
 
-OPENING = encoded(TournamentLine(config={"rounds": 5, "seed": "x"}, started="2026-01-31T12:00:00Z"))
+OPENING = encoded(TournamentLine(config=RecordedConfig(rounds=5, seed="x"), started="2026-01-31T12:00:00Z"))
 
 
 def random_round(

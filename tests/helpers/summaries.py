@@ -10,7 +10,8 @@ from arena.stats.standings import RoundSummary, Standings
 
 
 def opening(rounds: int = 2, mirror: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:
-    config = {"format": "roundrobin", "cycles": 1, "rounds": rounds, "mirror": mirror, "bots": [{}] * bots, **more}
+    names = [{"name": str(number)} for number in range(bots)]
+    config = {"format": "roundrobin", "cycles": 1, "rounds": rounds, "mirror": mirror, "bots": names, **more}
     return {"type": "tournament", "v": 1, "config": config, "started": started}
 
 

@@ -108,7 +108,7 @@ def test_only_names_are_recorded(tmp_path: Path) -> None:
     config = faulty(journal)
     assert SECRET not in repr(config)
     play(config)
-    assert [bot["env"] for bot in opening(journal).config["bots"]] == [["DEPTH", "KEY"]] * 2
+    assert [bot.env for bot in opening(journal).config.bots or ()] == [("DEPTH", "KEY")] * 2
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 5  # the journal, two bundles and what was said
     assert [path for path in written if SECRET in path.read_text()] == []
@@ -131,17 +131,17 @@ def test_a_journal_of_before_goes_on_though_it_has_the_values(tmp_path: Path) ->
     journal.write_text(json.dumps(line) + "\n" + rounds[0])
     with pytest.raises(JournalError) as caught:
         play(faulty(journal))
-    assert "bot bad: env: the journal has ['KEY'], now it is ['DEPTH', 'KEY']" in str(caught.value)
+    assert 'bot bad: the journal has env = "KEY", now it is "DEPTH KEY"' in str(caught.value)
     assert SECRET not in str(caught.value)
 
 
 def test_a_round_is_played_again_with_the_variables_of_our_own_environment(tmp_path: Path) -> None:
     play(faulty(tmp_path / "cup.jsonl"))
     bundle = next((tmp_path / "cup.faults").iterdir())
-    words = [sys.executable, "-m", "arena", "again", str(bundle)]
+    words = [sys.executable, "-m", "arena", "rerun", str(bundle)]
     for environment, status, told in (
-        ({"KEY": "k", "DEPTH": "3"}, 0, "Now:  bad: crashed: it ended (exit status 3)\n"),
-        ({"DEPTH": "3"}, 1, f"Error: {bundle}: bad had KEY in its environment, which is not set now; "),
+        ({"KEY": "k", "DEPTH": "3"}, 0, "Now:  bad: crashed: it ended (exit status 3)\nThe fault came again.\n"),
+        ({"DEPTH": "3"}, 2, f"Error: {bundle}: bad had KEY in its environment, which is not set now; "),
     ):
         done = subprocess.run(words, env=os.environ | environment, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == status

@@ -117,11 +117,13 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(tmp_path
     assert FORGED not in done.stdout + done.stderr
     for bundle in (tmp_path / "cup.faults").glob("*"):
         again = subprocess.run(
-            [sys.executable, "-m", "arena", "again", str(bundle)], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "arena", "rerun", str(bundle)], cwd=tmp_path, capture_output=True, text=True
         )
         assert again.returncode == 0
         assert harmless(again.stdout + again.stderr)
-        assert [line.partition(":")[0] for line in again.stdout.splitlines()] == ["Then", "Now"]
+        *told, last = again.stdout.splitlines()
+        assert [line.partition(":")[0] for line in told] == ["Then", "Now"]
+        assert last == "The fault came again."
 
 
 def _faulty() -> RoundLine:

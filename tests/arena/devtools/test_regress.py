@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from arena.cli.main import main
 from arena.journal.lines import RoundLine, TournamentLine, encoded, read
+from arena.plan.recorded_config import RecordedConfig
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.tournaments import steady
 
@@ -205,8 +206,8 @@ def test_an_empty_and_a_foreign_journal_get_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("config", [{}, {"rounds": None, "seed": 5}, {"rounds": "ten"}])
 def test_a_journal_of_another_program_will_do(config: dict[str, object], journal: Path) -> None:
     _, *rounds = journal.read_bytes().splitlines(keepends=True)
-    opening = encoded(TournamentLine(config=config, started="2026-01-01T00:00:00Z"))
-    journal.write_bytes(opening + b"".join(rounds))
+    opening = {"type": "tournament", "v": 1, "config": config, "started": "2026-01-01T00:00:00Z"}
+    journal.write_bytes(b"".join([json.dumps(opening).encode() + b"\n", *rounds]))
     done = arena("regress", journal, steady("a"))
     assert done.exit_code == 0, done.output
     assert "in 4 rounds" in done.stdout
@@ -225,7 +226,7 @@ def test_rounds_of_another_version_and_a_repeated_tournament_are_told(journal: P
 
 def test_rounds_of_two_tournaments_in_one_file_are_told_apart(journal: Path) -> None:
     lines = journal.read_bytes()
-    other = encoded(TournamentLine(config={"rounds": 4, "seed": "5"}, started="2026-01-01T00:00:00Z"))
+    other = encoded(TournamentLine(config=RecordedConfig(rounds=4, seed="5"), started="2026-01-01T00:00:00Z"))
     journal.write_bytes(lines + other + b"".join(lines.splitlines(keepends=True)[1:]))
     done = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--round", "1.1-2.1@7")
     assert "1.1-2.1@7 --at" in done.stdout.splitlines()[-1]

@@ -18,11 +18,11 @@ from click.testing import CliRunner, Result
 from arena.cli.main import main
 from arena.journal.bot_history import Meetings
 from arena.journal.index import rounds_in
-from arena.journal.lines import Journal, JournalError, TournamentLine, VoidLine, encoded, read
+from arena.journal.lines import Journal, JournalError, RoundName, TournamentLine, VoidLine, encoded, read
+from arena.journal.matches_over import MatchesOver
 from arena.journal.reader import JournalReader
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
-from arena.stats.matches_over import MatchesOver
 from arena.stats.standings import fold
 from arena.tournament.ledger import resume
 from tests.helpers.paths import STEADY_BOT
@@ -287,7 +287,7 @@ def test_a_round_that_comes_twice_counts_once(lines: list[Line], journal: Path) 
         standings, problems = fold([journal])
         assert standings.rounds == count
         assert len(problems) == 1
-        assert "round 1.1-2.1 is there twice" in problems[0]
+        assert "round 1.1-2.1 is in the journal twice" in problems[0]
 
 
 def test_matches_that_end_in_any_order_are_known_to_be_over() -> None:
@@ -361,7 +361,7 @@ def test_the_reader_counts_tournaments_of_several_files(lines: list[Line], tmp_p
     other = opening | {"started": "later"}
     one = write(tmp_path / "1", [opening, *rounds[:2]])
     two = write(tmp_path / "2", [*rounds[2:], other, *rounds])
-    reader = JournalReader(msgspec.defstruct("Any", [("v", int)], tag_field="type", tag="round"))
+    reader = JournalReader(RoundName)
     assert len([*reader.read(one), *reader.read(two)]) == 10
     assert reader.tournaments == 2
     assert [str(problem) for problem in verify_journals([one, two]).problems] == []

@@ -6,7 +6,8 @@ import pytest
 
 from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec, Restart
-from arena.plan.config import Config, ConfigError, differences, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.recorded_config import differences
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
 from arena.plan.time_control import ClockError, Limits, parse_tc
@@ -163,9 +164,10 @@ def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     one = from_command_line(["greedy", "random"], [], {"seed": "1", "st": "2"}).recorded()
     two = from_command_line(["greedy", "random"], [], {"seed": "2", "st": "3"}).recorded()
     assert differences(one, one) == []
-    assert differences(one, two)[0].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
+    slower = "the journal has st = 2, now it is 3"
+    assert differences(one, two) == [f"bot greedy: {slower}", f"bot random: {slower}"]
     three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
-    assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
+    assert differences(one, three) == ["the journal has the bots greedy, random, now there are greedy, counting"]
 
 
 def test_a_bot_may_have_no_limit_to_start() -> None:

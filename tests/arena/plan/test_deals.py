@@ -84,8 +84,8 @@ def test_the_secret_is_nowhere_but_in_its_file_until_the_tournament_is_over(
     assert stat.S_IMODE(secret_path(journal).stat().st_mode) == 0o600
     key = DealKey(secret)
     (opening,) = lines_in(journal, TournamentLine)
-    assert opening.config["seed_hash"] == key.hash
-    assert "seed" not in opening.config
+    assert opening.config.seed_hash == key.hash
+    assert opening.config.seed is None
     for path in journal.parent.rglob("*"):
         if path.is_file() and path != secret_path(journal):
             assert secret not in path.read_text()
@@ -105,7 +105,7 @@ def test_the_secret_is_nowhere_but_in_its_file_until_the_tournament_is_over(
 def test_what_the_specification_says_about_deals_is_so(journal: Path) -> None:
     run(secretly(journal))
     (reveal,), (opening,) = lines_in(journal, RevealLine), lines_in(journal, TournamentLine)
-    assert opening.config["seed_hash"] == "sha256:" + hashlib.sha256(reveal.secret.encode()).hexdigest()
+    assert opening.config.seed_hash == "sha256:" + hashlib.sha256(reveal.secret.encode()).hexdigest()
     for line in lines_in(journal, RoundLine):
         made = [
             hmac.new(reveal.secret.encode(), f"{what} {line.id} 0 0".encode(), "sha256").hexdigest()
@@ -232,14 +232,14 @@ def test_an_edited_opening_line_does_not_exchange_the_key(journal: Path, monkeyp
     with pytest.raises(JournalError, match="expected either `seed` or `seed_hash`"):
         run(config)
     journal.write_text("".join([opening.replace('"seed_hash":"sha256', '"seed":"sha256'), *rest]))
-    with pytest.raises(JournalError, match=r"seed: the journal has 'sha256:.*', now it is a secret"):
+    with pytest.raises(JournalError, match=r"the journal has seed = 'sha256:.*', now it is a secret"):
         run(config)
 
 
 def test_a_seed_cannot_be_slipped_in_or_exchanged(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = secretly(journal, rounds="4")
     stop_after(config, 1, monkeypatch)
-    with pytest.raises(JournalError, match="seed: the journal has a secret, now it is '7'"):
+    with pytest.raises(JournalError, match="the journal has a secret seed, now it is seed = '7'"):
         run(secretly(journal, rounds="4", seed="7"))
 
 

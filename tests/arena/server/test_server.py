@@ -499,7 +499,7 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     lines = [entry.line for entry in read(served.journal, JournalLine)]
     kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine)]
     assert kinds == ["TournamentLine", "ResumeLine", "RevealLine", "TournamentLine"]
-    promises = [line.config["seed_hash"] for line in lines if isinstance(line, TournamentLine)]
+    promises = [line.config.seed_hash for line in lines if isinstance(line, TournamentLine)]
     revealed = next(line.secret for line in lines if isinstance(line, RevealLine))
     assert DealKey(revealed).hash == promises[0] != promises[1]  # the first cycle tells nothing about the second
     assert secret_path(served.journal).exists()

@@ -146,7 +146,6 @@ def test_a_tournament_line_of_another_program_does_no_harm() -> None:
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        (line("m.1", 0, (5, 0)), "m.1 is there twice"),
         (line("m.2", 0, (5, 0), pair="m.1", bots=("a", "c")), "other bots"),
         (line("m.2", 0, (5, 0), bots=("a", "a")), "against itself"),
         (line("m.2", 0, (5, 0), bots=("a", "\x1b[2J")), "no name"),

@@ -122,7 +122,7 @@ def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way:
 def _check_bundle(folder: Path, way: str, ending: str) -> None:
     facts = json.loads((folder / "bundle.json").read_text())
     assert facts["fault"]["ending"] == ending
-    assert facts["again"] == f"arena again {folder}"
+    assert facts["rerun"] == f"arena rerun {folder}"
     if ending != "failed-to-start" and way != "flood-lines":
         exchange = (folder / "0-bad.exchange.txt").read_text()
         assert '> {"type":"request"' in exchange
@@ -370,7 +370,7 @@ def test_points_so_far_and_the_winner_who_begins_survive_a_stop(tmp_path: Path) 
 def test_a_journal_of_another_configuration_is_refused_with_the_difference(journal: Path) -> None:
     played(configured(steady("a"), steady("b"), journal=journal))
     saved = journal.read_bytes()
-    with pytest.raises(JournalError, match=r"journal of another tournament:\n  rounds: the journal has 2, now it is 4"):
+    with pytest.raises(JournalError, match=r"of another tournament:\n  the journal has rounds = 2, now it is 4"):
         played(configured(steady("a"), steady("b"), journal=journal, rounds="4"))
     assert journal.read_bytes() == saved
 

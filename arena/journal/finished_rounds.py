@@ -1,0 +1,27 @@
+"""Which rounds of a tournament were read already, in memory that grows only with the matches under way. Pure."""
+
+import attrs
+
+from arena.journal.matches_over import MatchesOver
+
+
+@attrs.define
+class FinishedRounds:
+    match_length: int | None  # rounds; None if the journal does not say: then no match is ever over
+    _under_way: dict[str, set[str]] = attrs.field(factory=dict)  # ids of rounds by match
+    _over: MatchesOver = attrs.field(factory=MatchesOver)
+
+    def add(self, match: str, id: str) -> str | None:
+        """Why the round cannot count, if it cannot."""
+        ids = self._under_way.get(match)
+        if ids is None:
+            if match in self._over:
+                return f"round {id} is in the journal twice, or too much: its match was over"
+            ids = self._under_way[match] = set()
+        elif id in ids:
+            return f"round {id} is in the journal twice"
+        ids.add(id)
+        if len(ids) == self.match_length:
+            del self._under_way[match]
+            self._over.add(match)
+        return None

@@ -1,0 +1,226 @@
+"""What the opening line of a journal keeps of a configuration, and a fault bundle of its bots: all that decides which
+rounds are played and how. One shape for writers and readers. Pure, but for the environment that `spec_of` looks into.
+
+A field that is None, unset or at its default was not recorded: older versions knew fewer fields, and other programs may
+write only some. Fields that this version does not know are ignored.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from arena.plan.bot_spec import MOST_PROCESSES, OWN_BOTS, AnySpec, BotError, BotSpec, RemoteSpec, Restart, command_of
+from arena.plan.schedule import Format, pairing_count
+from arena.plan.time_control import Limits
+from arena.support.text import printable
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    name: str
+    remote: bool = False  # it connects from outside; then only its clock is recorded
+    cmd: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    dir: str | UnsetType | None = UNSET
+    env: tuple[str, ...] | dict[str, str] | None = None  # names; journals of before 0.2 have the values as well
+    clock: Limits | None = None
+    restart: Restart | None = None
+    memory: int | UnsetType | None = UNSET
+    cpu: int | UnsetType | None = UNSET
+    inherit_env: bool = False
+    processes: int = MOST_PROCESSES
+
+
+class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    event: str | None = None
+    site: str | None = None
+    rules: str | None = None
+    format: Format | None = None
+    cycles: Positive | None = None
+    rounds: Positive | None = None
+    mirror: bool | None = None
+    pairs: bool | None = None  # journals of before 0.2 know only mirrored pairs
+    max_faults: int | None = None
+    max_voids: int | None = None
+    bots: tuple[RecordedBot, ...] | None = None
+    first_cycle: Positive = 1
+    deals: str | None = None  # how they were made; journals of before 0.2 do not say so
+    seed: str | None = None  # a public one
+    seed_hash: str | None = None  # of a secret one
+
+    @property
+    def total(self) -> int | None:
+        """How many rounds there will be, if the journal says so."""
+        if self.bots is None or self.format is None or self.cycles is None or self.rounds is None:
+            return None
+        return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
+
+
+_FIELD_TYPES: Final = {field.name: field.type for field in msgspec.structs.fields(RecordedConfig)}
+
+
+def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
+    """Of a damaged configuration the fields that can be read, and what is wrong with the first of the others."""
+    sound: dict[str, Any] = {}
+    problem = ""
+    for name in _FIELD_TYPES:
+        if name in config:
+            try:
+                sound[name] = msgspec.convert(config[name], _FIELD_TYPES[name])
+            except msgspec.ValidationError as error:
+                problem = problem or f"{name}: {error}"
+    return RecordedConfig(**sound), problem
+
+
+# Bots
+
+
+def recorded_bot(spec: AnySpec) -> RecordedBot:
+    """As the journal keeps it; `spec_of` reads it. Of the environment only the names are kept, and no token."""
+    if isinstance(spec, RemoteSpec):
+        return RecordedBot(name=spec.name, remote=True, clock=spec.limits)
+    return RecordedBot(
+        name=spec.name,
+        cmd=_recorded_command(spec.command),
+        dir=str(spec.cwd) if spec.cwd else None,
+        env=tuple(sorted(dict(spec.env))),
+        clock=spec.limits,
+        restart=spec.restart,
+        memory=spec.memory,
+        cpu=spec.cpu_seconds,
+        inherit_env=spec.inherit_env,
+        processes=spec.processes,
+    )
+
+
+def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A bundled bot is recorded by its name: which Python runs it does not matter for a tournament."""
+    for name, own in OWN_BOTS.items():
+        if command[: len(own.command)] == own.command:
+            return (name, *command[len(own.command) :])
+    return command
+
+
+def spec_of(recorded: RecordedBot) -> BotSpec:
+    """The bot, to be started as it was. Raises BotError if its command is not recorded, as of one that connects from
+    outside, or if a variable that it had is not set now."""
+    if recorded.cmd is None:
+        raise BotError(f"the command of {recorded.name} is not recorded")
+    return BotSpec(
+        name=recorded.name,
+        command=command_of(recorded.cmd),
+        cwd=Path(recorded.dir) if recorded.dir else None,
+        env=_environment(recorded),
+        limits=recorded.clock or Limits(),
+        restart=recorded.restart or Restart.NEVER,
+        memory=recorded.memory or None,
+        cpu_seconds=recorded.cpu or None,
+        inherit_env=recorded.inherit_env,
+        processes=recorded.processes,
+    )
+
+
+def _environment(recorded: RecordedBot) -> tuple[tuple[str, str], ...]:
+    """The values come from our own environment, unless an old record has them."""
+    if isinstance(recorded.env, dict):
+        return tuple(recorded.env.items())
+    names = recorded.env or ()
+    if missing := [name for name in names if name not in os.environ]:
+        raise BotError(
+            f"{recorded.name} had {', '.join(missing)} in its environment, which is not set now; "
+            "values are not kept, so set it for this command"
+        )
+    return tuple((name, os.environ[name]) for name in names)
+
+
+# Differences, in the words of a tournament file: names of options, and values as they are written there
+
+
+def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
+    """One line for each setting in which two configurations differ. Seeds of deals are not compared."""
+    found = _differences(_settings(recorded), _settings(now))
+    old, new = ({bot.name: bot for bot in config.bots or ()} for config in (recorded, now))
+    if list(old) != list(new):
+        before, after = (", ".join(map(printable, names)) for names in (old, new))
+        return [*found, f"the journal has the bots {before}, now there are {after}"]
+    for name in old:
+        found += [f"bot {name}: {line}" for line in _bot_differences(old[name], new[name])]
+    return found
+
+
+def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    return [
+        f"the journal has {name} = {_as_text(name, before[name])}, now it is {_as_text(name, now[name])}"
+        for name in before
+        if before[name] != now[name]
+    ]
+
+
+def _settings(config: RecordedConfig) -> dict[str, object]:
+    return {
+        "event": config.event,
+        "site": config.site,
+        "rules": config.rules,
+        "format": config.format and config.format.value,
+        "cycles": config.cycles,
+        "rounds": config.rounds,
+        "mirror": config.mirror,
+        "max-faults": config.max_faults,
+        "max-voids": config.max_voids,
+        "first cycle": config.first_cycle,
+    }
+
+
+def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
+    if before.remote != now.remote:
+        ways = "it connects from outside", "it is started here"
+        return [f"in the journal {ways[not before.remote]}, now {ways[not now.remote]}"]
+    return _differences(_bot_settings(before), _bot_settings(now))
+
+
+def _bot_settings(bot: RecordedBot) -> dict[str, object]:
+    """Without its folder, because a tournament may be resumed from another place."""
+    clock = bot.clock or Limits(None, None, 0, None, 0)
+    return {
+        "cmd": bot.cmd,
+        "env": tuple(sorted(bot.env or ())),
+        "tc": None if clock.bank_ms is None else (clock.bank_ms, clock.increment_ms),
+        "st": clock.move_ms,
+        "start": clock.start_ms,
+        "timemargin": clock.margin_ms,
+        "restart": bot.restart and bot.restart.value,
+        "memory": bot.memory or None,
+        "cpu": bot.cpu or None,
+        "inherit-env": bot.inherit_env,
+        "processes": bot.processes,
+    }
+
+
+def _seconds(ms: int) -> str:
+    return f"{Decimal(ms) / 1000:f}"  # exact, and of any size: a journal can be edited
+
+
+_FORMATS: Final[dict[str, Callable[[Any], str]]] = {
+    "cmd": lambda words: json.dumps(shlex.join(words), ensure_ascii=False),
+    "env": lambda names: json.dumps(" ".join(names), ensure_ascii=False),
+    "tc": lambda times: "+".join(map(_seconds, times)),
+    "st": _seconds,
+    "start": _seconds,
+}
+
+
+def _as_text(name: str, value: object) -> str:
+    if value is None:
+        return "none"
+    return printable(_FORMATS.get(name, _as_in_a_file)(value))
+
+
+def _as_in_a_file(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -25,6 +25,7 @@ from engine.cards import (
     TRAITOR,
     Card,
     Stone,
+    is_clan,
     written,
 )
 from engine.errors import NotationError
@@ -58,6 +59,13 @@ class Action:
     card: Card = _NO_CARD  # the card that is placed, moved, taken away or returned
     stone: Stone = _NO_STONE  # where it goes, or where a ruse takes it from
     target: Stone | None = None  # where a ruse brings it; None is the discard
+
+    @property
+    def public_text(self) -> str:
+        """The action as everybody but its player hears of it: of a returned card, only which deck it goes to."""
+        if self.kind is Kind.RETURN:
+            return "return clan" if is_clan(self.card) else "return tactic"
+        return self.text
 
     def __str__(self) -> str:
         return self.text

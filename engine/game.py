@@ -17,6 +17,7 @@ from engine.cards import (
     BLIND_MANS_BLUFF,
     MUD_FIGHT,
     SEATS,
+    STONES,
     STRATEGIST,
     TRAITOR,
     Card,
@@ -26,17 +27,19 @@ from engine.cards import (
     other,
 )
 from engine.deal import Deal
-from engine.errors import IllegalAction
+from engine.errors import IllegalAction, PositionError
 from engine.formations import INCOMPLETE, Strength, side_strength
 from engine.legality import legal_actions, stones_in, why_not
 from engine.phase import Phase
+from engine.position import Position
+from engine.position_check import check, face_down
+from engine.position_text import position_from_text, position_to_text, with_line
 from engine.proof import can_still_beat
 from engine.ruleset import ClaimTime, RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Ending, Outcome, won_by_stones
 
 _ALL_STONES = (1 << 9) - 1
 _RECRUITED, _RETURNED = 3, 2
-_STONES_TO_WIN = 5
 
 
 @attrs.define
@@ -66,7 +69,8 @@ class Game:
     strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
     unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
     claimable: int = 0  # stones the player to move can prove, in a claim phase
-    changes: list[int] = attrs.field(factory=lambda: [0] * 9)  # how often each stone looked different than before
+    # How often each stone looked different than before: not a part of the position, but a key for caches of it.
+    changes: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
 
     @staticmethod
     def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
@@ -77,6 +81,52 @@ class Game:
                 game._take(seat, game.clan_deck)
         game._start_turn(first)
         return game
+
+    @staticmethod
+    def from_position(position: Position) -> "Game":
+        """A game that continues exactly as the one that the position was taken from.
+
+        Raises PositionError for a position that cannot come up, and for one in which cards lie face down.
+        """
+        check(position)
+        if hidden := face_down(position):
+            raise PositionError("cards lie face down here, so the round cannot be continued; name them", hidden[0])
+        game = Game(
+            position.rules,
+            list(reversed(position.clan_deck)),
+            list(reversed(position.tactic_deck)),
+            position.to_move,
+            hands=[sorted(hand) for hand in position.hands],
+            sides=[[stone.sides[seat] for stone in position.stones] for seat in SEATS],
+            modes=[stone.modes for stone in position.stones],
+            needs=[stone.needs for stone in position.stones],
+            owners=list(position.owners),
+            complete_first=[stone.complete_first for stone in position.stones],
+            discard=list(position.discard),
+            tactics_played=[list(played) for played in position.tactics_played],
+            phase=position.phase,
+            draws_left=position.draws_left,
+            returns_left=position.returns_left,
+            active=position.active,
+            idle_turns=position.idle_turns,
+        )
+        game._derive()
+        return game
+
+    @staticmethod
+    def from_text(text: str) -> "Game":
+        """The game in the position that the text describes (see `engine.position_text`). Raises PositionError."""
+        try:
+            return Game.from_position(position_from_text(text))
+        except PositionError as error:
+            raise with_line(error, text) from None
+
+    def position(self) -> Position:
+        return Position.of(self)
+
+    def to_text(self) -> str:
+        """The text of the position, from which `from_text` continues."""
+        return position_to_text(self.position())
 
     def legal_actions(self) -> list[Action]:
         """All that the player to move may do, in a fixed order; empty when the round is over."""
@@ -145,11 +195,14 @@ class Game:
     def _end_turn(self) -> None:
         self.idle_turns = 0 if self.active else self.idle_turns + 1
         if self.idle_turns == 2:
-            held = [self.owners.count(seat) for seat in SEATS]
-            winner = None if held[0] == held[1] else SEATS[held[1] > held[0]]
-            self._finish(winner, Ending.BLOCKED)
+            self._finish_blocked()
         else:
             self._start_turn(other(self.to_move))
+
+    def _finish_blocked(self) -> None:
+        held = [self.owners.count(seat) for seat in SEATS]
+        winner = None if held[0] == held[1] else SEATS[held[1] > held[0]]
+        self._finish(winner, Ending.BLOCKED)
 
     def _finish(self, winner: Seat | None, ending: Ending) -> None:
         self.phase = Phase.OVER
@@ -191,6 +244,26 @@ class Game:
             self.strengths[seat][stone] = side_strength(side, BLIND_MANS_BLUFF in self.modes[stone])
             if self.complete_first[stone] is None:
                 self.complete_first[stone] = seat
+
+    def _derive(self) -> None:
+        """Finds all that follows from the cards, the owners and the phase."""
+        self.unclaimed = sum(1 << stone for stone, owner in enumerate(self.owners) if owner is None)
+        for seat in SEATS:
+            for stone in STONES:
+                self._side_changed(seat, stone)
+            self.room[seat] &= self.unclaimed
+        for card in (*self.discard, *(card for sides in self.sides for side in sides for card in side)):
+            self._show(card)
+        if self.phase is Phase.CLAIM:
+            self.claimable = self._provable_stones()
+            if not self.claimable:
+                raise PositionError("no stone can be claimed, so there is no claim phase", "phase")
+        elif self.phase is Phase.OVER:
+            for seat in SEATS:
+                if ending := won_by_stones(self.owners, seat):
+                    self._finish(seat, ending)
+                    return
+            self._finish_blocked()
 
     def _provable_stones(self) -> int:
         seat = self.to_move
@@ -308,11 +381,8 @@ class Game:
         for each in SEATS:
             self.room[each] &= ~bit
         self.active = True
-        held = sum(1 << stone for stone, owner in enumerate(self.owners) if owner == seat)
-        if held & held >> 1 & held >> 2:
-            self._finish(seat, Ending.THREE_ADJACENT)
-        elif held.bit_count() >= _STONES_TO_WIN:
-            self._finish(seat, Ending.FIVE_STONES)
+        if ending := won_by_stones(self.owners, seat):
+            self._finish(seat, ending)
         else:
             self._enter_claims()
 

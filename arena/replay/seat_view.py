@@ -7,7 +7,6 @@ from arena.replay.movements import DECKS, HAND_ORDER, Movement, back_of, movemen
 from arena.replay.positions import DrawnCard, Position, Replay, Step
 from engine.actions import parse
 from engine.cards import Seat, other
-from engine.view import text_for_opponent
 
 
 def one_seats_view(replay: Replay, seat: Seat) -> Replay:
@@ -34,7 +33,7 @@ def _masked_step(step: Step, before: Position, seat: Seat) -> Step:
     carry = [(_face(each), each.source, each.target) for each in step.movements]
     return attrs.evolve(
         step,
-        move=text_for_opponent(parse(step.move)) if theirs and step.move else step.move,
+        move=parse(step.move).public_text if theirs and step.move else step.move,
         note=None if theirs else step.note,
         drawn=tuple(DrawnCard(d.seat, back_of(d.card) if d.seat == rival else d.card) for d in step.drawn),
         fault=attrs.evolve(fault, detail="") if fault and fault.seat != seat else fault,

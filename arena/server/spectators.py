@@ -20,7 +20,6 @@ from arena.server.rates import Place, Room
 from engine.actions import parse
 from engine.cards import SEATS
 from engine.scoring import Outcome
-from engine.view import text_for_opponent
 from protocol.errors import RemoteProtocolError
 from protocol.messages import (
     Bye,
@@ -185,7 +184,7 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
     hands = position.hands
     if not show_hands:
         hands = (_face_down(hands[0]), _face_down(hands[1]))
-        move = text_for_opponent(parse(move)) if move else None
+        move = parse(move).public_text if move else None
     return WatchedPosition(
         match=scene.match,
         round=scene.round,

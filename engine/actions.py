@@ -5,8 +5,9 @@ makes none.
 """
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -128,6 +129,13 @@ def every_action() -> Iterator[Action]:
         for stone in STONES:
             yield from strategists(card, stone)
             yield from traitors(card, stone)
+
+
+def grouped(actions: Iterable[Action]) -> list[str]:
+    """`play r5 1 2 3` for three actions in a row that differ in the last word only."""
+    parts = (action.text.rpartition(" ") for action in actions)
+    groups = groupby(parts, key=lambda each: each[0])
+    return [" ".join([start, *(last for *_, last in group)]).strip() for start, group in groups]
 
 
 @cache

@@ -169,7 +169,7 @@ class Game:
             self._enter_claims()
 
     def _enter_claims(self) -> None:
-        self.claimable = self._provable_stones()
+        self.claimable = self.provable_stones()
         if self.claimable:
             self.phase = Phase.CLAIM
         else:
@@ -255,7 +255,7 @@ class Game:
         for card in (*self.discard, *(card for sides in self.sides for side in sides for card in side)):
             self._show(card)
         if self.phase is Phase.CLAIM:
-            self.claimable = self._provable_stones()
+            self.claimable = self.provable_stones()
             if not self.claimable:
                 raise PositionError("no stone can be claimed, so there is no claim phase", "phase")
         elif self.phase is Phase.OVER:
@@ -265,7 +265,8 @@ class Game:
                     return
             self._finish_blocked()
 
-    def _provable_stones(self) -> int:
+    def provable_stones(self) -> int:
+        """The stones that the player to move can prove as the cards lie, whether or not claims are possible now."""
         seat = self.to_move
         provable = 0
         for stone in stones_in(self.complete[seat] & self.unclaimed):

@@ -66,7 +66,7 @@ def position_from_text(text: str) -> Position:
 
 def with_line(error: PositionError, text: str) -> PositionError:
     """The same error with the number of the line in the text that it is about, if there is such a line."""
-    return _Lines(text).located(error)
+    return error if error.line is not None else _Lines(text).located(error)
 
 
 class _Lines:
@@ -74,7 +74,7 @@ class _Lines:
 
     def __init__(self, text: str):
         self._found: dict[str, tuple[int, list[str]]] = {}
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             words = line.split()
             if words and not words[0].startswith("#"):
                 self._add(number, words)
@@ -99,7 +99,7 @@ class _Lines:
         return self._found.get(start, (0, []))[1]
 
     def located(self, error: PositionError) -> PositionError:
-        if error.line is not None or error.where not in self._found:
+        if error.where not in self._found:
             return error
         return PositionError(error.problem, error.where, self._found[error.where][0])
 

@@ -5,10 +5,9 @@
 
 import random
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 
-from engine.actions import Action
+from engine.actions import grouped
 from engine.cards import CARD_TEXTS, CLAN_BACK, SEATS, TACTIC_BACK, Card, Seat, other
 from engine.deal import Deal
 from engine.game import Game
@@ -39,7 +38,7 @@ def _lines(preset: str) -> Iterator[str]:
         yield from _board(game.position())
         for seat in SEATS:
             yield _private(game.position().seen_by(seat), seat)
-        yield f"legal ({len(legal)}): {_grouped(legal)}"
+        yield f"legal ({len(legal)}): {', '.join(grouped(legal))}"
         yield f"> {action}"
         game.apply(action)
     yield "\n# the end"
@@ -72,13 +71,6 @@ def _private(seen: Position, seat: Seat) -> str:
         f"decks {len(seen.clan_deck)}+{len(seen.tactic_deck)}; discard {_cards(seen.discard)}; "
         f"played {_cards(played[seat])} / {_cards(played[other(seat)])}"
     )
-
-
-def _grouped(actions: list[Action]) -> str:
-    """`play r5 1 2 3` for three actions that differ in the last word only."""
-    texts = [action.text.rpartition(" ") for action in actions]
-    groups = groupby(texts, key=lambda parts: parts[0])
-    return ", ".join(" ".join([start, *(last for *_, last in group)]).strip() for start, group in groups)
 
 
 def main() -> None:

@@ -8,13 +8,14 @@ from typing import Any
 from arena.bots.link import said_text
 from arena.match.match import PlayedRound
 from arena.match.round_play import Players
+from arena.replay.position_report import titled_text
 from arena.support.text import folder_name
 from engine.cards import SEATS
 
 
 def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
-    """The folder: `bundle.json` for `arena again`, what was said, and what the bots wrote on stderr. Of their
-    environments only the names are kept."""
+    """The folder: `bundle.json` for `arena again`, `position.txt` for `arena show`, what was said, and what the bots
+    wrote on stderr. Of their environments only the names are kept."""
     fault = played.referee.fault
     assert fault is not None
     folder = parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
@@ -37,6 +38,9 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         "again": f"arena again {shlex.quote(str(folder))}",
     }
     (folder / "bundle.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    names = (players[0].spec.name, players[1].spec.name)
+    position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
+    (folder / "position.txt").write_text(position, encoding="utf-8")
     for seat in SEATS:
         _write_words(folder, players[seat].spec.name, seat, players)
     return folder

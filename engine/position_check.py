@@ -47,6 +47,12 @@ def check(position: Position) -> None:
             raise PositionError(problem, where)
 
 
+def check_face_up(position: Position) -> None:
+    """Raises PositionError for a position that hides cards."""
+    if hidden := face_down(position):
+        raise PositionError("cards lie face down here, so the round cannot be continued; name them", hidden[0])
+
+
 def face_down(position: Position) -> list[str]:
     """Where cards lie face down, as the lines of the text begin."""
     return [where for where, _, cards in _places(position) if CLAN_BACK in cards or TACTIC_BACK in cards]

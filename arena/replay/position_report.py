@@ -72,7 +72,7 @@ def _claims(game: Game) -> Iterator[str]:
     later = "" if game.phase is Phase.CLAIM else f" (not now: stones are claimed {when})"
     yield from textwrap.wrap(f"{_whose(game)} claims, and what the referee says to them{later}:", WIDTH)
     asked = game.copy()
-    asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones()
+    asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)
     for stone in STONES:
         refused = why_not(asked, CLAIMS[stone])
         answer = f"no, {refused}" if refused else f"yes, {reason_for(game, game.to_move, stone).text('your opponent')}"

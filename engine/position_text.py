@@ -47,7 +47,7 @@ _WORDS: Final = (
 )  # fmt: skip
 _TAGS: Final = "first:yours, first:theirs, owner:you, owner:opponent, mode:mud-fight, mode:blind-mans-bluff"
 _STONE_FORM: Final = "a stone is written like: stone 3 r1 r2 | g9 owner:you"
-_FACE_DOWN: Final = re.compile(r"(?:([1-9][0-9]?)\*)?(clan|tactic)")
+_FACE_DOWN: Final = r"(?:([1-9][0-9]?)\*)?(clan|tactic)"
 _PLAYED_FORM: Final = "tactic cards played are written like: played joker | banshee"
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ class _Lines:
 
 def _cards(word: str) -> Iterable[Card]:
     """The card that the word names, or the cards that lie face down."""
-    if found := _FACE_DOWN.fullmatch(word):
+    if found := re.fullmatch(_FACE_DOWN, word):
         return [BACK_BY_TEXT[found[2]]] * int(found[1] or 1)
     return cards_from_texts([word])
 

@@ -16,7 +16,7 @@ from engine.proof import can_still_beat
 _ALL_STONES = (1 << 9) - 1
 
 
-@attrs.define
+@attrs.define(init=False, eq=False, repr=False)  # Game has these, for all fields
 class Table:
     clan_deck: list[Card]  # top card last
     tactic_deck: list[Card]  # top card last

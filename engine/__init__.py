@@ -3,13 +3,14 @@
 from engine.actions import Action, Kind, every_action, parse
 from engine.cards import CARD_TEXTS, Card, Seat, Stone
 from engine.deal import Deal, round_seed
-from engine.errors import DealError, EngineError, IllegalAction, NotationError, RecordError
+from engine.errors import DealError, EngineError, IllegalAction, NotationError, PositionError, RecordError
 from engine.game import Game
 from engine.phase import Phase
+from engine.position import Position, StonePosition
+from engine.position_text import position_from_text, position_to_text
 from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
 from engine.scoring import Ending, Forfeit, Outcome, Score
-from engine.view import View, view
 
 __all__ = [
     "CARD_TEXTS",
@@ -31,17 +32,20 @@ __all__ = [
     "NotationError",
     "Outcome",
     "Phase",
+    "Position",
+    "PositionError",
     "RecordError",
     "RuleSet",
     "Score",
     "Seat",
     "Stone",
-    "View",
+    "StonePosition",
     "every_action",
     "parse",
+    "position_from_text",
+    "position_to_text",
     "replay",
     "round_seed",
     "steps",
     "verify",
-    "view",
 ]

@@ -5,8 +5,9 @@ makes none.
 """
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -25,6 +26,7 @@ from engine.cards import (
     TRAITOR,
     Card,
     Stone,
+    is_clan,
     written,
 )
 from engine.errors import NotationError
@@ -58,6 +60,13 @@ class Action:
     card: Card = _NO_CARD  # the card that is placed, moved, taken away or returned
     stone: Stone = _NO_STONE  # where it goes, or where a ruse takes it from
     target: Stone | None = None  # where a ruse brings it; None is the discard
+
+    @property
+    def public_text(self) -> str:
+        """The action as everybody but its player hears of it: of a returned card, only which deck it goes to."""
+        if self.kind is Kind.RETURN:
+            return "return clan" if is_clan(self.card) else "return tactic"
+        return self.text
 
     def __str__(self) -> str:
         return self.text
@@ -120,6 +129,13 @@ def every_action() -> Iterator[Action]:
         for stone in STONES:
             yield from strategists(card, stone)
             yield from traitors(card, stone)
+
+
+def grouped(actions: Iterable[Action]) -> list[str]:
+    """`play r5 1 2 3` for three actions in a row that differ in the last word only."""
+    parts = (action.text.rpartition(" ") for action in actions)
+    groups = groupby(parts, key=lambda each: each[0])
+    return [" ".join([start, *(last for *_, last in group)]).strip() for start, group in groups]
 
 
 @cache

@@ -38,12 +38,22 @@ _TACTIC_TEXTS = (
 CARD_TEXTS: Final = (*(f"{colour}{value}" for colour in COLOURS for value in VALUES), *_TACTIC_TEXTS)
 CARD_BY_TEXT: Final = {text: Card(n) for n, text in enumerate(CARD_TEXTS)}
 
+# A card that lies face down: only its deck is known. Backs stand in positions that hide something, never in a game.
+CLAN_BACK, TACTIC_BACK = Card(63), Card(64)
+BACK_BY_TEXT: Final = {"clan": CLAN_BACK, "tactic": TACTIC_BACK}
+_TEXTS: Final = (*CARD_TEXTS, *BACK_BY_TEXT)
+
 SEATS: Final = (Seat(0), Seat(1))
 STONES: Final = tuple(Stone(n) for n in range(9))
 
 
 def is_clan(card: Card) -> bool:
     return card < 54
+
+
+def back_of(card: Card) -> Card:
+    """The card face down. The back of a back is the same back."""
+    return card if card >= CLAN_BACK else CLAN_BACK if is_clan(card) else TACTIC_BACK
 
 
 def colour_of(card: Card) -> int:
@@ -76,4 +86,4 @@ def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
 
 @lru_cache(maxsize=1 << 14)  # sides and hands come again and again; some 3 MB when full
 def card_texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
-    return tuple([CARD_TEXTS[card] for card in cards])
+    return tuple([_TEXTS[card] for card in cards])

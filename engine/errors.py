@@ -24,3 +24,13 @@ class RecordError(EngineError):
         where = "" if move is None else f"move {move + 1}: "
         super().__init__(where + problem)
         self.move = move  # index into the record's moves
+
+
+class PositionError(EngineError):
+    """A position that cannot come up in a round, or a text that does not describe one."""
+
+    def __init__(self, problem: str, where: str = "", line: int | None = None):
+        super().__init__(problem if line is None else f"line {line}: {problem}")
+        self.problem = problem
+        self.where = where  # how the line of the position's text begins that should be different, such as "stone 3"
+        self.line = line  # its number, from 1; None for a position that was not read from a text

@@ -1,82 +1,95 @@
 """One round of Schotten Totten: who must decide what, and what each decision does.
 
-`Game` is the one mutable object of the engine. Besides the cards it keeps what can be derived from them but is
-asked at every decision (`room`, `complete`, `strengths`, `unseen`); `_side_changed` and `_show` are the only
-places that bring those up to date.
+`Game` is the one mutable object of the engine: the table with its cards, and the course of the turns.
 """
 
-from bisect import insort
 from collections.abc import Callable
 
 import attrs
 
 from engine.actions import Action, Kind
-from engine.cards import (
-    ALL_CLAN_MASK,
-    BANSHEE,
-    BLIND_MANS_BLUFF,
-    MUD_FIGHT,
-    SEATS,
-    STRATEGIST,
-    TRAITOR,
-    Card,
-    Seat,
-    Stone,
-    is_clan,
-    other,
-)
+from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
-from engine.errors import IllegalAction
-from engine.formations import INCOMPLETE, Strength, side_strength
-from engine.legality import legal_actions, stones_in, why_not
+from engine.errors import IllegalAction, PositionError
+from engine.legality import legal_actions, why_not
 from engine.phase import Phase
-from engine.proof import can_still_beat
+from engine.position import Position
+from engine.position_check import check, check_face_up
+from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
-from engine.scoring import Ending, Outcome
+from engine.scoring import Ending, Outcome, won_by_stones
+from engine.table import Table
 
-_ALL_STONES = (1 << 9) - 1
 _RECRUITED, _RETURNED = 3, 2
-_STONES_TO_WIN = 5
 
 
 @attrs.define
-class Game:
-    rules: RuleSet
-    clan_deck: list[Card]  # top card last
-    tactic_deck: list[Card]  # top card last
-    to_move: Seat
-    hands: list[list[Card]] = attrs.field(factory=lambda: [[], []])  # sorted
-    sides: list[list[tuple[Card, ...]]] = attrs.field(factory=lambda: [[()] * 9, [()] * 9])  # [seat][stone]
-    modes: list[tuple[Card, ...]] = attrs.field(factory=lambda: [()] * 9)
-    needs: list[int] = attrs.field(factory=lambda: [3] * 9)
-    owners: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
-    complete_first: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
-    discard: list[Card] = attrs.field(factory=list)
-    tactics_played: list[list[Card]] = attrs.field(factory=lambda: [[], []])
+class Game(Table):
+    rules: RuleSet = attrs.field(kw_only=True)
+    to_move: Seat = attrs.field(kw_only=True)
     phase: Phase = Phase.PLAY
     draws_left: int = 0  # of a recruiter
     returns_left: int = 0  # of a recruiter
     active: bool = False  # something was played, claimed or drawn in this turn
     idle_turns: int = 0  # in a row, before this turn
+    claimable: int = 0  # stones the player to move can prove, in a claim phase; a bit mask
     outcome: Outcome | None = None
-    # Derived. Sets of stones and of clan cards are bit masks.
-    unclaimed: int = _ALL_STONES
-    room: list[int] = attrs.field(factory=lambda: [_ALL_STONES, _ALL_STONES])  # unclaimed stones not full, by seat
-    complete: list[int] = attrs.field(factory=lambda: [0, 0])  # stones with a complete side, by seat
-    strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
-    unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
-    claimable: int = 0  # stones the player to move can prove, in a claim phase
-    changes: list[int] = attrs.field(factory=lambda: [0] * 9)  # how often each stone looked different than before
 
     @staticmethod
     def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
         deal.check(rules.tactics)
-        game = Game(rules, list(reversed(deal.clan)), list(reversed(deal.tactics)), first)
+        game = Game(list(reversed(deal.clan)), list(reversed(deal.tactics)), rules=rules, to_move=first)
         for _ in range(rules.hand_limit):
             for seat in (first, other(first)):
-                game._take(seat, game.clan_deck)
+                game.take(seat, game.clan_deck)
         game._start_turn(first)
         return game
+
+    @staticmethod
+    def from_position(position: Position) -> "Game":
+        """A game that continues exactly as the one that the position was taken from.
+
+        Raises PositionError for a position that cannot come up, and for one in which cards lie face down.
+        """
+        check(position)
+        check_face_up(position)
+        game = Game(
+            list(reversed(position.clan_deck)),
+            list(reversed(position.tactic_deck)),
+            rules=position.rules,
+            to_move=position.to_move,
+            hands=[sorted(hand) for hand in position.hands],
+            sides=[[stone.sides[seat] for stone in position.stones] for seat in SEATS],
+            modes=[stone.modes for stone in position.stones],
+            needs=[stone.needs for stone in position.stones],
+            owners=list(position.owners),
+            complete_first=[stone.complete_first for stone in position.stones],
+            discard=list(position.discard),
+            tactics_played=[list(played) for played in position.tactics_played],
+            phase=position.phase,
+            draws_left=position.draws_left,
+            returns_left=position.returns_left,
+            active=position.active,
+            idle_turns=position.idle_turns,
+        )
+        game.derive()
+        game._enter_phase()
+        return game
+
+    @staticmethod
+    def from_text(text: str) -> "Game":
+        """The game in the position that the text describes (see `engine.position_text`). Raises PositionError."""
+        try:
+            return Game.from_position(position_from_text(text))
+        except PositionError as error:
+            raise with_line(error, text) from None
+
+    def position(self) -> Position:
+        return Position.of(self)
+
+    def to_text(self) -> str:
+        """The text of the position, from which `from_text` continues."""
+        return position_to_text(self.position())
 
     def legal_actions(self) -> list[Action]:
         """All that the player to move may do, in a fixed order; empty when the round is over."""
@@ -102,6 +115,19 @@ class Game:
             setattr(twin, name, [first.copy(), second.copy()])
         return twin
 
+    def _enter_phase(self) -> None:
+        """Finds what follows from the phase, for a position that was set up by hand."""
+        if self.phase is Phase.CLAIM:
+            self.claimable = self.provable_stones(self.to_move)
+            if not self.claimable:
+                raise PositionError("no stone can be claimed, so there is no claim phase", "phase")
+        elif self.phase is Phase.OVER:
+            for seat in SEATS:
+                if ending := won_by_stones(self.owners, seat):
+                    self._finish(seat, ending)
+                    return
+            self._finish_blocked()
+
     # The course of a turn: each step goes on to the next one until somebody has to decide.
 
     def _start_turn(self, seat: Seat) -> None:
@@ -119,7 +145,7 @@ class Game:
             self._enter_claims()
 
     def _enter_claims(self) -> None:
-        self.claimable = self._provable_stones()
+        self.claimable = self.provable_stones(self.to_move)
         if self.claimable:
             self.phase = Phase.CLAIM
         else:
@@ -138,83 +164,31 @@ class Game:
             self.phase = Phase.DRAW
             return
         if not hand_full and (deck := self.clan_deck or self.tactic_deck):
-            self._take(self.to_move, deck)
+            self.take(self.to_move, deck)
             self.active = True
         self._end_turn()
 
     def _end_turn(self) -> None:
         self.idle_turns = 0 if self.active else self.idle_turns + 1
         if self.idle_turns == 2:
-            held = [self.owners.count(seat) for seat in SEATS]
-            winner = None if held[0] == held[1] else SEATS[held[1] > held[0]]
-            self._finish(winner, Ending.BLOCKED)
+            self._finish_blocked()
         else:
             self._start_turn(other(self.to_move))
+
+    def _finish_blocked(self) -> None:
+        held = [self.owners.count(seat) for seat in SEATS]
+        winner = None if held[0] == held[1] else SEATS[held[1] > held[0]]
+        self._finish(winner, Ending.BLOCKED)
 
     def _finish(self, winner: Seat | None, ending: Ending) -> None:
         self.phase = Phase.OVER
         self.claimable = 0
         self.outcome = Outcome.of(winner, ending, self.owners)
 
-    # What the cards do.
-
-    def _take(self, seat: Seat, deck: list[Card]) -> None:
-        insort(self.hands[seat], deck.pop())
-
-    def _show(self, card: Card) -> None:
-        """A clan card that lies face up is seen for good."""
-        if is_clan(card):
-            self.unseen &= ~(1 << card)
-
-    def _add(self, seat: Seat, card: Card, stone: Stone) -> None:
-        self.sides[seat][stone] += (card,)
-        self._side_changed(seat, stone)
-
-    def _remove(self, seat: Seat, card: Card, stone: Stone) -> None:
-        self.sides[seat][stone] = tuple(c for c in self.sides[seat][stone] if c != card)
-        self._side_changed(seat, stone)
-
-    def _side_changed(self, seat: Seat, stone: Stone) -> None:
-        """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
-        self.changes[stone] += 1
-        side, bit = self.sides[seat][stone], 1 << stone
-        if len(side) < self.needs[stone]:
-            self.room[seat] |= bit
-            self.complete[seat] &= ~bit
-            self.strengths[seat][stone] = INCOMPLETE
-            if self.complete_first[stone] == seat:
-                still_complete = self.complete[other(seat)] & bit
-                self.complete_first[stone] = other(seat) if still_complete else None
-        else:
-            self.room[seat] &= ~bit
-            self.complete[seat] |= bit
-            self.strengths[seat][stone] = side_strength(side, BLIND_MANS_BLUFF in self.modes[stone])
-            if self.complete_first[stone] is None:
-                self.complete_first[stone] = seat
-
-    def _provable_stones(self) -> int:
-        seat = self.to_move
-        provable = 0
-        for stone in stones_in(self.complete[seat] & self.unclaimed):
-            if self._is_provable(seat, stone):
-                provable |= 1 << stone
-        return provable
-
-    def _is_provable(self, seat: Seat, stone: Stone) -> bool:
-        mine, theirs = self.strengths[seat][stone], self.strengths[other(seat)][stone]
-        if theirs == INCOMPLETE:
-            blind = BLIND_MANS_BLUFF in self.modes[stone]
-            return not can_still_beat(self.sides[other(seat)][stone], self.needs[stone], blind, self.unseen, mine)
-        return mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
-
     # One handler for each kind of action; `why_not` has allowed it already.
 
-    def _spend_tactic(self, card: Card) -> None:
-        self.hands[self.to_move].remove(card)
-        self.tactics_played[self.to_move].append(card)
-
     def _spend_ruse(self, card: Card) -> None:
-        self._spend_tactic(card)
+        self.spend_tactic(self.to_move, card)
         self.discard.append(card)
         self.active = True
 
@@ -222,20 +196,16 @@ class Game:
         card, seat = action.card, self.to_move
         if is_clan(card):
             self.hands[seat].remove(card)
-            self._show(card)
+            self.show(card)
         else:
-            self._spend_tactic(card)
-        self._add(seat, card, action.stone)
+            self.spend_tactic(seat, card)
+        self.add(seat, card, action.stone)
         self.active = True
         self._after_play()
 
     def _mode(self, action: Action) -> None:
-        self._spend_tactic(action.card)
-        self.modes[action.stone] += (action.card,)
-        if action.card == MUD_FIGHT:
-            self.needs[action.stone] = 4
-        for seat in SEATS:
-            self._side_changed(seat, action.stone)
+        self.spend_tactic(self.to_move, action.card)
+        self.lay_mode(action.card, action.stone)
         self.active = True
         self._after_play()
 
@@ -251,13 +221,13 @@ class Game:
             if self.clan_deck and self.tactic_deck:
                 self.phase = Phase.DRAW
                 return
-            self._take(self.to_move, self.clan_deck or self.tactic_deck)
+            self.take(self.to_move, self.clan_deck or self.tactic_deck)
             self.draws_left -= 1
         self.draws_left = 0
         self.phase = Phase.RETURN
 
     def _draw(self, action: Action) -> None:
-        self._take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
+        self.take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
         self.active = True
         if self.draws_left:
             self.draws_left -= 1
@@ -277,47 +247,34 @@ class Game:
 
     def _strategist(self, action: Action) -> None:
         self._spend_ruse(STRATEGIST)
-        self._remove(self.to_move, action.card, action.stone)
+        self.remove(self.to_move, action.card, action.stone)
         if action.target is None:
             self.discard.append(action.card)
         else:
-            self._add(self.to_move, action.card, action.target)
+            self.add(self.to_move, action.card, action.target)
         self._after_play()
 
     def _banshee(self, action: Action) -> None:
         self._spend_ruse(BANSHEE)
-        self._remove(other(self.to_move), action.card, action.stone)
+        self.remove(other(self.to_move), action.card, action.stone)
         self.discard.append(action.card)
         self._after_play()
 
     def _traitor(self, action: Action) -> None:
         assert action.target is not None
         self._spend_ruse(TRAITOR)
-        self._remove(other(self.to_move), action.card, action.stone)
-        self._add(self.to_move, action.card, action.target)
-        self._after_play()
-
-    def _pass(self, _: Action) -> None:
+        self.remove(other(self.to_move), action.card, action.stone)
+        self.add(self.to_move, action.card, action.target)
         self._after_play()
 
     def _claim(self, action: Action) -> None:
-        seat, bit = self.to_move, 1 << action.stone
-        self.owners[action.stone] = seat
-        self.changes[action.stone] += 1
-        self.unclaimed &= ~bit
-        for each in SEATS:
-            self.room[each] &= ~bit
+        seat = self.to_move
+        self.claim(seat, action.stone)
         self.active = True
-        held = sum(1 << stone for stone, owner in enumerate(self.owners) if owner == seat)
-        if held & held >> 1 & held >> 2:
-            self._finish(seat, Ending.THREE_ADJACENT)
-        elif held.bit_count() >= _STONES_TO_WIN:
-            self._finish(seat, Ending.FIVE_STONES)
+        if ending := won_by_stones(self.owners, seat):
+            self._finish(seat, ending)
         else:
             self._enter_claims()
-
-    def _done(self, _: Action) -> None:
-        self._after_claims()
 
 
 _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
@@ -327,9 +284,9 @@ _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
     Kind.STRATEGIST: Game._strategist,
     Kind.BANSHEE: Game._banshee,
     Kind.TRAITOR: Game._traitor,
-    Kind.PASS: Game._pass,
+    Kind.PASS: lambda game, _: game._after_play(),
     Kind.CLAIM: Game._claim,
-    Kind.DONE: Game._done,
+    Kind.DONE: lambda game, _: game._after_claims(),
     Kind.DRAW_CLAN: Game._draw,
     Kind.DRAW_TACTIC: Game._draw,
     Kind.RETURN: Game._return,

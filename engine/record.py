@@ -28,12 +28,22 @@ class Step:
     action: Action
 
 
-def steps(record: GameRecord) -> Iterator[Step]:
+def dealt(record: GameRecord) -> Game:
+    """The record's game before its first move. Raises RecordError for cards or a seat that do not exist."""
+    if record.first not in SEATS:
+        raise RecordError(f"seat {record.first} cannot begin: seats are 0 and 1")
+    try:
+        return Game.new(record.rules, record.deal, record.first)
+    except EngineError as error:
+        raise RecordError(str(error)) from error
+
+
+def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
     """The record's game, move by move. Raises RecordError at the first move that the rules do not allow.
 
-    The game is one object that changes under way; it is in its last position when the iteration ends.
+    The game is one object that changes under way. A caller that needs it afterwards passes its own, made by `dealt`.
     """
-    game = _dealt(record)
+    game = game or dealt(record)
     for index, (seat, text) in enumerate(record.moves):
         if game.outcome is not None:
             raise RecordError(f"{quoted(text)} comes after the end of the round ({game.outcome.ending.value})", index)
@@ -52,10 +62,10 @@ def steps(record: GameRecord) -> Iterator[Step]:
 
 def replay(record: GameRecord) -> Game:
     """The game after all moves of the record."""
-    game = None
-    for step in steps(record):
-        game = step.game
-    return game or _dealt(record)
+    game = dealt(record)
+    for _ in steps(record, game):
+        pass
+    return game
 
 
 def verify(record: GameRecord) -> None:
@@ -90,15 +100,6 @@ def check_outcome(record: GameRecord, game: Game) -> None:
         found, right = getattr(said, name), getattr(expected, name)
         if found != right:
             raise RecordError(f"the record says {name} {_shown(found)}, but the moves give {_shown(right)}")
-
-
-def _dealt(record: GameRecord) -> Game:
-    if record.first not in SEATS:
-        raise RecordError(f"seat {record.first} cannot begin: seats are 0 and 1")
-    try:
-        return Game.new(record.rules, record.deal, record.first)
-    except EngineError as error:
-        raise RecordError(str(error)) from error
 
 
 def _shown(value: object) -> str:

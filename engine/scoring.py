@@ -9,6 +9,7 @@ from engine.cards import SEATS, Seat, other
 from engine.ruleset import Begins, RuleSet
 
 WIN_POINTS = 5
+_STONES_TO_WIN = 5
 
 
 class Ending(enum.Enum):
@@ -36,6 +37,14 @@ class Outcome:
         """The winner scores five, everybody else one for each stone held."""
         a, b = (WIN_POINTS if seat == winner else owners.count(seat) for seat in SEATS)
         return Outcome(winner, ending, (a, b), tuple(owners))
+
+
+def won_by_stones(owners: Sequence[Seat | None], seat: Seat) -> Ending | None:
+    """How the seat has won with the stones that it holds; None if they are not enough."""
+    held = sum(1 << stone for stone, owner in enumerate(owners) if owner == seat)
+    if held & held >> 1 & held >> 2:
+        return Ending.THREE_ADJACENT
+    return Ending.FIVE_STONES if held.bit_count() >= _STONES_TO_WIN else None
 
 
 @attrs.frozen

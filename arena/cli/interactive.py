@@ -1,10 +1,11 @@
 """Rounds on the terminal: the loop between what a screen shows and the keys that are pressed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
+from arena.cli.painting import Paint
 from arena.cli.terminal import Terminal
 from arena.journal.index import ListedRound
 from arena.journal.lines import JournalError
@@ -12,8 +13,6 @@ from arena.replay.load import load_replay
 from arena.replay.positions import Replay
 from arena.replay.screens import BoardScreen, ListScreen
 from engine.cards import Seat
-
-Paint = Callable[[str], str]  # adds colours to a line
 
 
 def browse_round(replay: Replay, view: Seat | None, paint: Paint) -> None:

@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "table": ("arena.cli.table", "table", "Standings, Elo and cross tables of journals."),
     "verify": ("arena.cli.table", "verify", "Every round of a journal again through the referee."),
     "replay": ("arena.cli.replay", "replay", "The rounds of a journal, step by step."),
+    "show": ("arena.cli.show", "show", "A position on a board, with its legal moves."),
     "report": ("arena.cli.report", "report", "Journals as pages for a browser, every round with its replay."),
     "regress": ("arena.cli.regress", "regress", "Where does a bot decide otherwise than before?"),
     "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault once more."),

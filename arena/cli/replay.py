@@ -1,13 +1,12 @@
 """`arena replay`: parse, call, print."""
 
-import os
-import sys
 from pathlib import Path
 
 import click
 
 from arena.cli import completion
-from arena.cli.interactive import Paint, browse_list, browse_round
+from arena.cli.interactive import browse_list, browse_round
+from arena.cli.painting import Paint, color_option, echo_painted, painter
 from arena.cli.terminal import is_interactive
 from arena.journal.endings import ENDINGS
 from arena.journal.index import Order, Wanted, chosen, rounds_in
@@ -15,6 +14,7 @@ from arena.journal.lines import JournalError
 from arena.pages.viewer import round_data, viewer_page
 from arena.replay import board
 from arena.replay.load import load_replay
+from arena.replay.position_report import text_at
 from arena.replay.positions import Replay
 from arena.replay.positions import json_text as positions_as_json
 from arena.replay.round_table import json_text as list_as_json
@@ -49,6 +49,7 @@ _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False
 @click.option("--limit", metavar="N", type=click.IntRange(0), help="List at most so many; 0 is all.  [50]")
 @click.option("--all", "every", is_flag=True, help="Print every step of the round.")
 @click.option("--at", metavar="N", type=click.IntRange(0), help="Print one position; 0 is after the deal.")
+@click.option("--position", "as_position", is_flag=True, help="With --at: the position as a text for `arena show`.")
 @click.option("--json", "as_json", is_flag=True, help="The positions as JSON; without a round, the list.")
 @click.option(
     "--html",
@@ -57,7 +58,7 @@ _journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False
     help="Write the round as a page to look at.",
 )
 @click.option("--seat", metavar="0|1|NAME", help="Only what this seat could see.")
-@click.option("--color/--no-color", default=None, help="Colours, or none.  [on a terminal, unless NO_COLOR is set]")
+@color_option
 def replay(
     journal: Path,
     round_id: str | None,
@@ -70,6 +71,7 @@ def replay(
     limit: int | None,
     every: bool,
     at: int | None,
+    as_position: bool,
     as_json: bool,
     html: Path | None,
     seat: str | None,
@@ -94,6 +96,7 @@ def replay(
       arena replay cup.jsonl 1.1-2.3
       arena replay cup.jsonl 1.1-2.3 --all --seat greedy
       arena replay cup.jsonl 1.1-2.3 --at 17
+      arena replay cup.jsonl 1.1-2.3 --at 17 --position | arena show -
       arena replay cup.jsonl 1.1-2.3 --json
       arena replay cup.jsonl 1.1-2.3 --html round.html
     """
@@ -103,31 +106,30 @@ def replay(
     wanted = Wanted(bots, endings, rules, faults, order, longest or closest)
     try:
         if round_id is None:
-            if every or at is not None or seat is not None or html is not None:
-                raise click.UsageError("--all, --at, --seat and --html are for one round; name it after the journal")
-            _list(journal, wanted, limit, as_json, _painter(color))
+            if every or at is not None or as_position or seat is not None or html is not None:
+                options = "--all, --at, --position, --seat and --html"
+                raise click.UsageError(f"{options} are for one round; name it after the journal")
+            _list(journal, wanted, limit, as_json, painter(color))
         else:
             if wanted != Wanted() or limit is not None:
                 raise click.UsageError("which rounds to list, and one round by name: choose one of the two")
             if html is not None:
-                if every or at is not None or as_json:
-                    raise click.UsageError("--html writes a page with all positions; --all, --at and --json print")
+                if every or at is not None or as_position or as_json:
+                    options = "--all, --at, --position and --json"
+                    raise click.UsageError(f"--html writes a page with all positions; {options} print")
                 if html.exists() and html.samefile(journal):
                     raise click.UsageError(f"--html {html} is the journal itself; name another file")
                 _write_page(load_replay(journal, round_id), seat, html)
+            elif as_position:
+                if at is None:
+                    raise click.UsageError("--position prints one position; say which with --at N")
+                if every or as_json:
+                    raise click.UsageError("--position, --all and --json are three ways to print; choose one")
+                _show_position(load_replay(journal, round_id), at, seat)
             else:
-                _show(load_replay(journal, round_id), every, at, as_json, seat, _painter(color))
+                _show(load_replay(journal, round_id), every, at, as_json, seat, painter(color))
     except JournalError as error:
         raise click.ClickException(str(error)) from None
-
-
-def _painter(color: bool | None) -> Paint:
-    wanted = color if color is not None else sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return board.coloured if wanted else str
-
-
-def _print(text: str, paint: Paint) -> None:
-    click.echo("\n".join(map(paint, text.split("\n"))), nl=False, color=True)
 
 
 def _list(journal: Path, wanted: Wanted, limit: int | None, as_json: bool, paint: Paint) -> None:
@@ -157,21 +159,32 @@ def _show(replay: Replay, every: bool, at: int | None, as_json: bool, seat: str 
         raise click.UsageError("--all prints every step as text; choose it, or --json, or --at")
     viewer = _seat(replay, seat)
     shown = replay if viewer is None else one_seats_view(replay, viewer)
-    last = len(shown.steps) - 1
-    if at is not None and at > last:
-        raise click.UsageError(f"--at {at}, but the round has the positions 0 to {last}")
+    if at is not None:
+        _check_number(replay, at)
     if as_json:
         click.echo(positions_as_json(shown, at))
     elif every:
         for step in shown.steps:
-            _print(board.text(shown, step) + "\n", paint)
+            echo_painted(board.text(shown, step) + "\n", paint)
     elif at is not None:
-        _print(board.text(shown, shown.steps[at]), paint)
+        echo_painted(board.text(shown, shown.steps[at]), paint)
     elif is_interactive():
         browse_round(replay, viewer, paint)
     else:
-        _print(board.text(shown, shown.steps[-1]), paint)
+        echo_painted(board.text(shown, shown.steps[-1]), paint)
         click.echo("This is the last position; --all prints every step, --at N one of them.", err=True)
+
+
+def _show_position(replay: Replay, at: int, seat: str | None) -> None:
+    viewer = _seat(replay, seat)
+    _check_number(replay, at)
+    click.echo(text_at(replay if viewer is None else one_seats_view(replay, viewer), at), nl=False)
+
+
+def _check_number(replay: Replay, at: int) -> None:
+    last = len(replay.steps) - 1
+    if at > last:
+        raise click.UsageError(f"--at {at}, but the round has the positions 0 to {last}")
 
 
 def _write_page(replay: Replay, seat: str | None, path: Path) -> None:

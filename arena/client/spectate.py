@@ -9,25 +9,41 @@ import trio
 
 from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
 from arena.replay.board import board, coloured
-from arena.replay.positions import Position, Replay, Step, StonePosition
+from arena.replay.positions import Step
 from arena.support.signals import calling_on_signals
 from arena.support.text import printable
+from engine.cards import (
+    BACK_BY_TEXT,
+    CLAN_BACK,
+    CLAN_CARDS,
+    SEATS,
+    TACTIC_BACK,
+    TACTIC_DECK,
+    Card,
+    Seat,
+    cards_from_texts,
+)
+from engine.errors import EngineError
+from engine.phase import Phase
+from engine.position import Cards, Position, StonePosition
+from engine.ruleset import RuleSet
 from protocol.errors import RemoteProtocolError
 from protocol.framing import LineBuffer
 from protocol.messages import (
     PROTOCOL,
     BotHello,
+    BothSides,
     Bye,
     Error,
     ServerHello,
     WatchedPosition,
     WatchedResult,
+    WatchedStone,
     Watching,
 )
 from protocol.session import Role, Session, State
 
 _CHUNK: Final = 64 * 1024
-NOBODY: Final = -1  # whose view it is where both hands are hidden
 
 
 @attrs.define
@@ -38,30 +54,27 @@ class Screen:
     on_terminal: bool
     match: str = ""  # the one that is watched; any if empty
     colour: bool = False
-    hands: bool = False
     last_result: str = ""
 
     def begin(self, message: Watching) -> None:
-        self.hands = message.hands
         event = f"{printable(message.event)}: " if message.event else ""
         what = f"waiting for match {printable(self.match)}" if self.match else "waiting for a round"
         late = f", {message.delay_ms / 1000:g} seconds late" if message.delay_ms else ""
         self._say(f"{event}{what}{late}. Ctrl-C leaves.")
 
     def position(self, message: WatchedPosition) -> None:
-        replay = replay_of(message, self.hands)
         if not self.on_terminal:
             if message.seat is not None:
                 name = printable(message.bots[message.seat])
                 self.write(f"{_where(message)} {message.number}. {name}: {_move(message)}{_took(message.ms)}\n")
             return
-        step = replay.steps[0]
+        step = Step(number=message.number, position=position_of(message))
         did = "The deal."
         if message.seat is not None:
             did = f"{message.number}. {printable(message.bots[message.seat])}: {_move(message)}{_took(message.ms)}"
         points = f"points so far {message.points[0]} - {message.points[1]}"
         head = f"Match {_where(message)}  {printable(message.rules)}  {_names(message.bots)}  {points}"
-        lines = [head, did, "", *board(replay, step, steady=True), "", self.last_result]
+        lines = [head, did, "", *board(message.bots, step, steady=True), "", self.last_result]
         plain = map(printable, lines)  # cards are texts of the server, too
         text = "\x1b[K\n".join(coloured(line) if self.colour else line for line in plain)
         self.write(f"\x1b[H{text}\x1b[J")
@@ -106,38 +119,48 @@ def _took(ms: int | None) -> str:
     return "" if ms is None else f"  ({ms} ms)"
 
 
-def replay_of(message: WatchedPosition, hands: bool) -> Replay:
-    """As the board draws it."""
-    position = Position(
-        stones=tuple(
-            StonePosition(each.sides, each.owner, each.modes, each.needs, each.complete_first, (None, None))
-            for each in message.stones
-        ),
-        hands=message.hands,
-        clan_deck=message.decks.clan,
-        tactic_deck=message.decks.tactic,
-        discard=message.discard,
-        tactics_played=message.tactics_played,
-        phase=message.phase,
-        to_move=message.to_move,
-        draws_left=0,
-        returns_left=0,
+def position_of(message: WatchedPosition) -> Position:
+    """What the server shows. Raises ConnectError if it names something that is not in the game."""
+    try:
+        return Position(
+            rules=RuleSet.named(message.rules),
+            stones=tuple(map(_stone, message.stones)),
+            hands=_both(message.hands),
+            clan_deck=_deck(CLAN_BACK, message.decks.clan, len(CLAN_CARDS)),
+            tactic_deck=_deck(TACTIC_BACK, message.decks.tactic, len(TACTIC_DECK)),
+            discard=cards_from_texts(message.discard),
+            tactics_played=_both(message.tactics_played),
+            phase=Phase(message.phase),
+            to_move=SEATS[message.to_move or 0],
+        )
+    except (EngineError, ValueError) as error:
+        raise ConnectError(f"the server shows a position that this program does not know: {error}") from None
+
+
+def _stone(stone: WatchedStone) -> StonePosition:
+    return StonePosition(
+        _both(stone.sides), cards_from_texts(stone.modes), _seat(stone.owner), _seat(stone.complete_first)
     )
-    step = Step(number=message.number, position=position, stones_held=position.stones_held)
-    return Replay(
-        id=f"{message.match}.{message.round}",
-        match=message.match,
-        round=message.round,
-        rules=message.rules,
-        bots=message.bots,
-        first=message.first,
-        started="",
-        winner=None,
-        ending="",
-        points=message.points,
-        view=None if hands else NOBODY,
-        steps=(step,),
-    )
+
+
+def _deck(back: Card, count: int, most: int) -> Cards:
+    if count > most:
+        raise ValueError(f"a deck has {count} cards, but there are only {most}")
+    return (back,) * count
+
+
+def _both(texts: BothSides) -> tuple[Cards, Cards]:
+    first, second = (tuple(_card(text) for text in each) for each in texts)
+    return first, second
+
+
+def _card(text: str) -> Card:
+    """A card, or the back of one in a hand that is hidden."""
+    return BACK_BY_TEXT[text] if text in BACK_BY_TEXT else cards_from_texts([text])[0]
+
+
+def _seat(seat: int | None) -> Seat | None:
+    return None if seat is None else SEATS[seat]
 
 
 async def watch(server: Server, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> bool:

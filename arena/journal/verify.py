@@ -6,14 +6,14 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_audit import DealAudit, Place
-from arena.journal.endings import ENDINGS, Fault, verify
+from arena.journal.endings import ENDINGS, Fault, check
 from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
 from arena.plan.config import ConfigError
 from arena.support.text import printable
 from engine.errors import EngineError
-from engine.record import steps
+from engine.record import dealt, steps
 
 
 @attrs.frozen
@@ -143,9 +143,7 @@ def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iter
         yield from _differences_from_plan(place, line, tournament.plan, tournament.deals)
     yield from _inconsistencies(line)
     try:
-        record = game_record(line)
-        verify(record)
-        yield from _times_out_of_place(line)
+        yield from _verify_moves(line)
     except (EngineError, ValueError) as error:
         yield str(error)
 
@@ -162,13 +160,19 @@ def _inconsistencies(line: RoundLine) -> Iterator[str]:
         yield f"the fault is charged to seat {fault.seat}, who won"
 
 
-def _times_out_of_place(line: RoundLine) -> Iterator[str]:
-    """A time of null stands where the referee applied the only legal action, and nowhere else."""
-    for index, step in enumerate(steps(game_record(line))):
-        lone = len(step.game.legal_actions()) == 1
+def _verify_moves(line: RoundLine) -> Iterator[str]:
+    """The first time that is out of place: null stands where the referee applied the only legal action, and only there.
+    Raises EngineError or ValueError for a round that was not played by the rules."""
+    record, misplaced = game_record(line), []
+    game = dealt(record)
+    for index, _ in enumerate(steps(record, game)):
+        lone = len(game.legal_actions()) == 1
         if lone is not (line.moves[index][2] is None):
-            yield f"move {index + 1}: {'has a time, but was the only legal action' if lone else 'has no time'}"
-            return
+            misplaced.append(
+                f"move {index + 1}: {'has a time, but was the only legal action' if lone else 'has no time'}"
+            )
+    check(record, game)
+    yield from misplaced[:1]
 
 
 def _differences_from_plan(place: Place, line: RoundLine, plan: Plan, deals: DealAudit) -> Iterator[str]:

@@ -7,7 +7,6 @@ from engine.actions import Action
 from engine.cards import CLAN_CARDS, Seat, card_texts, other
 from engine.game import Game
 from engine.scoring import Outcome
-from engine.view import text_for_opponent
 from protocol import messages
 
 
@@ -30,8 +29,8 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
 class Translator:
     """What one seat sees of a game, as a message, again and again.
 
-    It reads the game itself instead of a View and translates each stone once for each of its changes, because this is
-    done for every decision. A test holds it to what a View shows.
+    It reads the game itself instead of a Position and translates each stone once for each of its changes, because this
+    is done for every decision. A test holds it to what `Position.seen_by` shows.
     """
 
     def __init__(self, game: Game, seat: Seat):
@@ -79,7 +78,7 @@ def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[message
     """What was done, as this seat hears of it."""
     return tuple(
         [
-            messages.Event("you", action.text) if by == seat else messages.Event("opponent", text_for_opponent(action))
+            messages.Event("you", action.text) if by == seat else messages.Event("opponent", action.public_text)
             for by, action in happened
         ]
     )

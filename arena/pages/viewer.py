@@ -9,6 +9,7 @@ from arena.pages.markup import Markup
 from arena.pages.page import asset, page
 from arena.replay.movements import Movement
 from arena.replay.positions import Replay, Step
+from engine.cards import card_texts
 
 _OF_THE_ROUND = ("id", "rules", "bots", "first", "started", "winner", "ending", "points", "view")
 
@@ -23,12 +24,11 @@ def round_data(replay: Replay, number: int | None = None) -> dict[str, Any]:
 
 def _start(replay: Replay) -> dict[str, Any]:
     dealt = replay.steps[0].position
-    places = dealt.places()
     return {
-        "hands": dealt.hands,
-        "decks": [len(places["deck"]), len(places["tactics"])],
-        "phase": dealt.phase,
-        "to_move": dealt.to_move,
+        "hands": [card_texts(hand) for hand in dealt.hands],
+        "decks": [len(dealt.clan_deck), len(dealt.tactic_deck)],
+        "phase": dealt.phase.value,
+        "to_move": dealt.decides,
     }
 
 

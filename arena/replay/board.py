@@ -11,11 +11,12 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from arena.replay.movements import back_of
-from arena.replay.positions import Position, Replay, Step, StonePosition
+from arena.replay.movements import CLAN, TACTIC, places_of
+from arena.replay.positions import Replay, Step
 from arena.support.text import cropped, padded, printable
-from engine.cards import SEATS
-from engine.ruleset import RuleSet
+from engine.cards import SEATS, Card, card_texts
+from engine.phase import Phase
+from engine.position import Position, StonePosition
 
 WIDTH: Final = 80
 _CELL: Final = 8
@@ -25,22 +26,28 @@ _NOTE_LINES: Final = 3
 SHORT: Final = {"shield-bearer": "shield", "blind-mans-bluff": "blind", "mud-fight": "mud"}
 _MOVED: Final = "*"
 # What people ask of a position, in words.
-_DECISIONS: Final = {"claim": "claim or be done", "play": "play", "draw": "draw", "return": "return a card"}
+_DECISIONS: Final = {
+    Phase.CLAIM: "claim or be done",
+    Phase.PLAY: "play",
+    Phase.DRAW: "draw",
+    Phase.RETURN: "return a card",
+}
+Bots = tuple[str, str]  # the names by seat
 _COLOUR_CODES: Final = {"r": "31", "o": "33", "y": "93", "g": "32", "b": "94", "p": "35"}
 _CARD: Final = re.compile(r"(?<![\w-])([roygbp])([1-9])(\*?)(?![\w*-])")
 
 
-def board(replay: Replay, step: Step, *, steady: bool = False) -> list[str]:
+def board(bots: Bots, step: Step, *, steady: bool = False) -> list[str]:
     """The position as lines. `steady` keeps rows that are empty, so that nothing jumps from one step to the next."""
     position, moved = step.position, _moved(step)
     below, above = SEATS
-    rows = [_hand(replay, step, above, moved)]
+    rows = [_hand(bots, position, above, moved)]
     depths = [_depth(position, seat, steady) for seat in SEATS]
     rows += [_side_row(position, above, depth, moved) for depth in reversed(range(depths[above]))]
     rows += _stone_rows(step, moved, steady)
     rows += [_side_row(position, below, depth, moved) for depth in range(depths[below])]
-    rows.append(_hand(replay, step, below, moved))
-    return rows + [row for line in _table_lines(replay, position, moved) for row in _wrapped(line, "    ")]
+    rows.append(_hand(bots, position, below, moved))
+    return rows + [row for line in _table_lines(bots, position, moved) for row in _wrapped(line, "    ")]
 
 
 def title(replay: Replay, step: Step) -> str:
@@ -67,7 +74,7 @@ def result_text(replay: Replay) -> str:
 
 def text(replay: Replay, step: Step) -> str:
     """Everything about one step, for a pipe."""
-    return "\n".join([title(replay, step), *happened(replay, step), "", *board(replay, step)]) + "\n"
+    return "\n".join([title(replay, step), *happened(replay, step), "", *board(replay.bots, step)]) + "\n"
 
 
 def coloured(line: str) -> str:
@@ -118,7 +125,7 @@ def _short(card: str) -> str:
 
 def _moved(step: Step) -> dict[str, set[int]]:
     """Where the cards lie now that the step moved: place -> indices."""
-    places = step.position.places()
+    places = places_of(step.position)
     found: dict[str, set[int]] = {}
     for each in step.movements:
         cards = places[each.target]
@@ -128,19 +135,18 @@ def _moved(step: Step) -> dict[str, set[int]]:
     return found
 
 
-def _marked(cards: Sequence[str], place: str, moved: dict[str, set[int]]) -> list[str]:
+def _marked(cards: tuple[Card, ...], place: str, moved: dict[str, set[int]]) -> list[str]:
     indices = moved.get(place, ())
-    return [_short(card) + (_MOVED if index in indices else "") for index, card in enumerate(cards)]
+    return [_short(card) + (_MOVED if index in indices else "") for index, card in enumerate(card_texts(cards))]
 
 
-def _hand(replay: Replay, step: Step, seat: int, moved: dict[str, set[int]]) -> str:
-    position = step.position
-    hand = _marked(position.hands[seat], f"hand{seat}", moved)
-    if replay.view not in (None, seat):
-        backs = [back_of(card) for card in position.hands[seat]]
-        hand = [f"{backs.count(back)} {back}" for back in ("clan", "tactic") if back in backs]
-    turn = f"> {_DECISIONS.get(position.phase, position.phase)}" if position.to_move == seat else ""
-    name = padded(printable(replay.bots[seat]), _NAME)
+def _hand(bots: Bots, position: Position, seat: int, moved: dict[str, set[int]]) -> str:
+    """The cards; of those that lie face down, how many there are."""
+    texts = card_texts(position.hands[seat])
+    hand = [f"{texts.count(back)} {back}" for back in (CLAN, TACTIC) if back in texts]
+    hand = hand or _marked(position.hands[seat], f"hand{seat}", moved)
+    turn = f"> {_DECISIONS[position.phase]}" if position.decides == seat else ""
+    name = padded(printable(bots[seat]), _NAME)
     cards = " ".join(hand) or "no cards"
     return cropped(f"{name} {cards}   {turn}".rstrip(), WIDTH)
 
@@ -186,22 +192,19 @@ def _row(cells: Sequence[str], margin: str = " ") -> str:
     return (_MARGIN + "".join(f"{margin + cell:<{_CELL}}" for cell in cells)).rstrip()
 
 
-def _table_lines(replay: Replay, position: Position, moved: dict[str, set[int]]) -> Iterator[str]:
-    stones = _by_name(replay, [str(held) for held in position.stones_held])
-    yield f"stones: {stones}   clan deck {position.clan_deck}" + (
-        f", tactic deck {position.tactic_deck}" if _has_tactics(replay) else ""
+def _table_lines(bots: Bots, position: Position, moved: dict[str, set[int]]) -> Iterator[str]:
+    stones = _by_name(bots, [str(held) for held in position.stones_held])
+    yield f"stones: {stones}   clan deck {len(position.clan_deck)}" + (
+        f", tactic deck {len(position.tactic_deck)}" if position.rules.tactics else ""
     )
     if position.discard:
         yield f"discard: {' '.join(_marked(position.discard, 'discard', moved))}"
-    if _has_tactics(replay):
-        yield f"tactics played: {_by_name(replay, [' '.join(map(_short, each)) for each in position.tactics_played])}"
+    if position.rules.tactics:
+        played = [" ".join(map(_short, card_texts(each))) for each in position.tactics_played]
+        yield f"tactics played: {_by_name(bots, played)}"
 
 
-def _by_name(replay: Replay, values: Sequence[str]) -> str:
+def _by_name(bots: Bots, values: Sequence[str]) -> str:
     return ", ".join(
-        f"{cropped(printable(name), _NAME)} {value or '-'}" for name, value in zip(replay.bots, values, strict=True)
+        f"{cropped(printable(name), _NAME)} {value or '-'}" for name, value in zip(bots, values, strict=True)
     )
-
-
-def _has_tactics(replay: Replay) -> bool:
-    return RuleSet.named(replay.rules).tactics

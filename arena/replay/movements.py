@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import attrs
 
-from engine.cards import CARD_BY_TEXT, is_clan
+from engine.cards import CARD_BY_TEXT, SEATS, card_texts, is_clan
+from engine.position import Position
 
 CLAN, TACTIC = "clan", "tactic"  # how a card looks from behind
 HAND_ORDER: Final = {CLAN: -2, TACTIC: -1} | CARD_BY_TEXT
@@ -43,6 +44,21 @@ class Change:
 def back_of(card: str) -> str:
     """All that those may know of it who cannot see its face. Works on backs as well."""
     return card if card in DECKS else CLAN if is_clan(CARD_BY_TEXT[card]) else TACTIC
+
+
+def places_of(position: Position) -> Places:
+    """Every place with the cards in it, as they look there."""
+    places = {
+        "deck": [CLAN] * len(position.clan_deck),
+        "tactics": [TACTIC] * len(position.tactic_deck),
+        "discard": list(card_texts(position.discard)),
+        **{f"hand{seat}": list(card_texts(position.hands[seat])) for seat in SEATS},
+    }
+    for number, stone in enumerate(position.stones, 1):
+        places[f"mode{number}"] = list(card_texts(stone.modes))
+        for seat in SEATS:
+            places[f"stone{number}.{seat}"] = list(card_texts(stone.sides[seat]))
+    return places
 
 
 def carried(before: Places, after: Places) -> Iterator[tuple[str, str, str]]:

@@ -6,58 +6,16 @@ moves nothing. `arena.replay.build` makes them from a journal, `arena.replay.sea
 
 import enum
 import json
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from arena.replay.claim_reasons import Reason
-from arena.replay.movements import CLAN, TACTIC, Change, Movement, Places
-from engine.cards import SEATS
+from arena.replay.movements import Change, Movement
+from engine.cards import STONES, card_texts
+from engine.position import Position
 
-OVER: Final = "over"  # the phase in which nobody decides
-
-
-@attrs.frozen
-class StonePosition:
-    sides: tuple[tuple[str, ...], tuple[str, ...]]  # by seat, the newest card last
-    owner: int | None
-    modes: tuple[str, ...]
-    needs: int  # cards that make a side complete
-    complete_first: int | None  # the seat whose side has been complete the longer
-    complete_since: tuple[int | None, int | None]  # by seat, the position with which it became complete
-
-
-@attrs.frozen
-class Position:
-    stones: tuple[StonePosition, ...]
-    hands: tuple[tuple[str, ...], tuple[str, ...]]
-    clan_deck: int
-    tactic_deck: int
-    discard: tuple[str, ...]
-    tactics_played: tuple[tuple[str, ...], tuple[str, ...]]
-    phase: str  # what has to be decided
-    to_move: int | None  # and by whom
-    draws_left: int  # of a recruiter that is being played
-    returns_left: int
-
-    @property
-    def stones_held(self) -> tuple[int, int]:
-        a, b = (sum(stone.owner == seat for stone in self.stones) for seat in SEATS)
-        return a, b
-
-    def places(self) -> Places:
-        """Every place with the cards in it, as they look there."""
-        places = {
-            "deck": [CLAN] * self.clan_deck,
-            "tactics": [TACTIC] * self.tactic_deck,
-            "discard": list(self.discard),
-            **{f"hand{seat}": list(self.hands[seat]) for seat in SEATS},
-        }
-        for number, stone in enumerate(self.stones, 1):
-            places[f"mode{number}"] = list(stone.modes)
-            for seat in SEATS:
-                places[f"stone{number}.{seat}"] = list(stone.sides[seat])
-        return places
+Since = tuple[int | None, int | None]  # by seat, the position with which a side became complete
 
 
 @attrs.frozen
@@ -88,7 +46,7 @@ class Step:
     claim: Reason | None = None  # why the claim holds
     reason: str | None = None  # the same in words
     fault: RoundFault | None = None
-    stones_held: tuple[int, int] = (0, 0)
+    complete_since: tuple[Since, ...] = ((None, None),) * len(STONES)
     movements: tuple[Movement, ...] = ()
     changes: tuple[Change, ...] = ()
     position: Position
@@ -117,16 +75,50 @@ class Replay:
 
 def json_text(replay: Replay, at: int | None = None) -> str:
     """All positions, or the one of this number, as JSON with a line for each."""
-    header = _plain(replay)
-    steps = header.pop("steps") if at is None else [header.pop("steps")[at]]
-    lines = ",\n".join(json.dumps(step) for step in steps)
+    header = _plain(attrs.evolve(replay, steps=()), "steps")
+    lines = ",\n".join(
+        json.dumps(_step_facts(step)) for step in (replay.steps if at is None else replay.steps[at : at + 1])
+    )
     return f'{json.dumps(header)[:-1]}, "steps": [\n{lines}\n]}}'
 
 
-def _plain(replay: Replay) -> dict[str, Any]:
+def _step_facts(step: Step) -> dict[str, Any]:
     """Without what leads from one position to the next: each has everything in it."""
+    position = step.position
+    return _plain(step, "complete_since", "movements", "changes", "position") | {
+        "stones_held": position.stones_held,
+        "position": {
+            "stones": _stone_facts(step),
+            "hands": [card_texts(hand) for hand in position.hands],
+            "clan_deck": len(position.clan_deck),
+            "tactic_deck": len(position.tactic_deck),
+            "discard": card_texts(position.discard),
+            "tactics_played": [card_texts(played) for played in position.tactics_played],
+            "phase": position.phase.value,
+            "to_move": position.decides,
+            "draws_left": position.draws_left,
+            "returns_left": position.returns_left,
+        },
+    }
+
+
+def _stone_facts(step: Step) -> list[dict[str, Any]]:
+    return [
+        {
+            "sides": [card_texts(side) for side in stone.sides],
+            "owner": stone.owner,
+            "modes": card_texts(stone.modes),
+            "needs": stone.needs,
+            "complete_first": stone.complete_first,
+            "complete_since": since,
+        }
+        for stone, since in zip(step.position.stones, step.complete_since, strict=True)
+    ]
+
+
+def _plain(value: Replay | Step, *without: str) -> dict[str, Any]:
     return attrs.asdict(
-        replay,
-        filter=lambda field, _: field.name not in ("movements", "changes"),
-        value_serializer=lambda _, __, value: value.value if isinstance(value, enum.Enum) else value,
+        value,
+        filter=lambda field, _: field.name not in without,
+        value_serializer=lambda _, __, each: each.value if isinstance(each, enum.Enum) else each,
     )

@@ -58,7 +58,7 @@ class BoardScreen:
 
     def lines(self, width: int, height: int) -> list[str]:
         body = [board.title(self.replay, self.step), ""]
-        body += _HELP.splitlines() if self.help else board.board(self.replay, self.step, steady=True)
+        body += _HELP.splitlines() if self.help else board.board(self.replay.bots, self.step, steady=True)
         words = [] if self.help else board.happened(self.replay, self.step)
         space = height - 1 - len(body)
         if space < len(words) + 1:

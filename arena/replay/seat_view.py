@@ -3,11 +3,11 @@ for its author. Pure."""
 
 import attrs
 
-from arena.replay.movements import DECKS, HAND_ORDER, Movement, back_of, movements
-from arena.replay.positions import DrawnCard, Position, Replay, Step
+from arena.replay.movements import DECKS, Movement, back_of, movements, places_of
+from arena.replay.positions import DrawnCard, Replay, Step
 from engine.actions import parse
 from engine.cards import Seat, other
-from engine.view import text_for_opponent
+from engine.position import Position
 
 
 def one_seats_view(replay: Replay, seat: Seat) -> Replay:
@@ -15,15 +15,9 @@ def one_seats_view(replay: Replay, seat: Seat) -> Replay:
     assert replay.view is None
     steps = []
     for index, step in enumerate(replay.steps):
-        before = _masked_position(replay.steps[max(0, index - 1)].position, seat)
+        before = replay.steps[max(0, index - 1)].position.seen_by(seat)
         steps.append(_masked_step(step, before, seat))
     return attrs.evolve(replay, view=seat, steps=tuple(steps))
-
-
-def _masked_position(position: Position, seat: Seat) -> Position:
-    rival = tuple(sorted(map(back_of, position.hands[other(seat)]), key=HAND_ORDER.__getitem__))
-    own = position.hands[seat]
-    return attrs.evolve(position, hands=(own, rival) if seat == 0 else (rival, own))
 
 
 def _masked_step(step: Step, before: Position, seat: Seat) -> Step:
@@ -34,12 +28,12 @@ def _masked_step(step: Step, before: Position, seat: Seat) -> Step:
     carry = [(_face(each), each.source, each.target) for each in step.movements]
     return attrs.evolve(
         step,
-        move=text_for_opponent(parse(step.move)) if theirs and step.move else step.move,
+        move=parse(step.move).public_text if theirs and step.move else step.move,
         note=None if theirs else step.note,
         drawn=tuple(DrawnCard(d.seat, back_of(d.card) if d.seat == rival else d.card) for d in step.drawn),
         fault=attrs.evolve(fault, detail="") if fault and fault.seat != seat else fault,
-        movements=tuple(movements(before.places(), face_down, carry)),
-        position=_masked_position(step.position, seat),
+        movements=tuple(movements(places_of(before), face_down, carry)),
+        position=step.position.seen_by(seat),
     )
 
 

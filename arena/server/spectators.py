@@ -14,15 +14,14 @@ import trio
 from arena.bots.link import Link, LinkClosed
 from arena.match.audience import Scene
 from arena.match.referee import Referee
-from arena.replay.build import position_of
-from arena.replay.movements import back_of
 from arena.server.rates import Place, Room
 from engine.actions import parse
-from engine.cards import SEATS
+from engine.cards import SEATS, card_texts
+from engine.position import Cards
 from engine.scoring import Outcome
-from engine.view import text_for_opponent
 from protocol.errors import RemoteProtocolError
 from protocol.messages import (
+    BothSides,
     Bye,
     CardCounts,
     WatchedPosition,
@@ -180,12 +179,11 @@ class Gallery:
 
 
 def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition:
-    position = position_of(referee.game)
+    position = referee.game.position()
     seat, move, ms = referee.moves[-1] if referee.moves else (None, None, None)
-    hands = position.hands
     if not show_hands:
-        hands = (_face_down(hands[0]), _face_down(hands[1]))
-        move = text_for_opponent(parse(move)) if move else None
+        position = position.seen_by(None)
+        move = parse(move).public_text if move else None
     return WatchedPosition(
         match=scene.match,
         round=scene.round,
@@ -199,20 +197,20 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         ms=ms,
         stones=tuple(
             WatchedStone(
-                stone.sides,
+                _texts(stone.sides),
                 None if stone.owner is None else _seat(stone.owner),
                 stone.needs,
-                stone.modes,
+                card_texts(stone.modes),
                 None if stone.complete_first is None else _seat(stone.complete_first),
             )
             for stone in position.stones
         ),
-        hands=hands,
-        decks=CardCounts(position.clan_deck, position.tactic_deck),
-        discard=position.discard,
-        tactics_played=position.tactics_played,
-        phase=position.phase,
-        to_move=None if position.to_move is None else _seat(position.to_move),
+        hands=_texts(position.hands),
+        decks=CardCounts(len(position.clan_deck), len(position.tactic_deck)),
+        discard=card_texts(position.discard),
+        tactics_played=_texts(position.tactics_played),
+        phase=position.phase.value,
+        to_move=None if position.decides is None else _seat(position.decides),
     )
 
 
@@ -221,8 +219,8 @@ def result(scene: Scene, outcome: Outcome) -> WatchedResult:
     return WatchedResult(scene.match, scene.round, scene.bots, winner, outcome.ending.value, outcome.points)
 
 
-def _face_down(hand: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(map(back_of, hand)))
+def _texts(both: tuple[Cards, Cards]) -> BothSides:
+    return card_texts(both[0]), card_texts(both[1])
 
 
 def _seat(seat: int) -> Literal[0, 1]:

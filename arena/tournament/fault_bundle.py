@@ -15,6 +15,7 @@ from arena.journal.lines import SeatNumber
 from arena.match.match import PlayedRound
 from arena.match.round_play import Players
 from arena.plan.recorded_config import RecordedBot, recorded_bot
+from arena.replay.position_report import titled_text
 from arena.support.text import folder_name, printable
 from engine.cards import SEATS
 
@@ -68,6 +69,9 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
     )
     # The json module, because a path may hold bytes that are not text; msgspec refuses to write those.
     (folder / _FILE).write_text(json.dumps(msgspec.to_builtins(bundle), indent=1), encoding="utf-8")
+    names = (players[0].spec.name, players[1].spec.name)
+    position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
+    (folder / "position.txt").write_text(position, encoding="utf-8")
     for seat in SEATS:
         _write_words(folder, players[seat].spec.name, seat, players)
     return folder

@@ -13,7 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from arena.match.referee import Referee
-from engine import game as game_module
+from engine import table as table_module
 from engine.cards import CLAN_CARDS, SEATS, Card
 from engine.deal import Deal
 from engine.formations import Strength, side_strength
@@ -72,13 +72,13 @@ def proofs_in_play() -> list[tuple[Proof, float]]:
         asked.append((proof, (time.perf_counter_ns() - start) / 1000))
         return beaten
 
-    game_module.can_still_beat = listening  # type: ignore[assignment,attr-defined]
+    table_module.can_still_beat = listening  # type: ignore[assignment,attr-defined]
     try:
         for number in range(200):
             playout(PRESETS["base"], number)
             playout(PRESETS["tactics"], number)
     finally:
-        game_module.can_still_beat = can_still_beat  # type: ignore[attr-defined]
+        table_module.can_still_beat = can_still_beat  # type: ignore[attr-defined]
     return asked
 
 

@@ -9,7 +9,6 @@ from engine.actions import parse
 from engine.cards import cards_from_texts
 from engine.deal import Deal, round_seed
 from engine.legality import why_not
-from engine.view import text_for_opponent
 from tests.helpers.paths import ROOT
 from tests.helpers.positions import do, legal, outcome, position
 
@@ -42,7 +41,7 @@ def test_the_examples_of_the_rules_hold(example: str) -> None:
             case "hand-is":
                 assert game.hands[0] == sorted(cards_from_texts(rest.split()))
             case "hears":
-                assert text_for_opponent(parse(last_done)) == rest
+                assert parse(last_done).public_text == rest
             case "ends":
                 ending, *points = rest.split()
                 assert (outcome(game).ending.value, list(map(str, outcome(game).points))) == (ending, points)

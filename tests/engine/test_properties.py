@@ -13,7 +13,6 @@ from engine.game import Game
 from engine.legality import why_not
 from engine.record import replay, verify
 from engine.ruleset import RuleSet
-from engine.view import view
 from tests.helpers.walks import played, positions, rule_sets, seeds, walk
 
 # No round is longer. Each card leaves a hand by being played at most once (64), each stone is claimed once (9), and
@@ -82,7 +81,7 @@ def test_every_legal_action_applies_and_every_other_is_refused(game: Game) -> No
 
 @given(positions(), seeds)
 def test_a_seat_sees_nothing_that_is_secret(game: Game, seed: int) -> None:
-    """Exchanging hidden cards among themselves changes neither the view nor what the seat may do."""
+    """Exchanging hidden cards among themselves changes neither what the seat sees nor what the seat may do."""
     rng = random.Random(seed)
     for seat in SEATS:
         twin = game.copy()
@@ -94,7 +93,7 @@ def test_a_seat_sees_nothing_that_is_secret(game: Game, seed: int) -> None:
             kept = [card for card in twin.hands[rival] if is_clan(card) is not kind]
             twin.hands[rival] = sorted([*kept, *hidden[: len(held)]])
             deck[:] = hidden[len(held) :]
-        assert view(twin, seat) == view(game, seat)
+        assert twin.position().seen_by(seat) == game.position().seen_by(seat)
         if game.to_move == seat:
             assert twin.legal_actions() == game.legal_actions()
 

@@ -147,7 +147,7 @@ def test_stronger_kinds_beat_weaker_ones_whatever_their_totals() -> None:
 
 
 def test_equal_kinds_are_decided_by_the_higher_total() -> None:
-    game = position("phase claim\nstone 1 r1 r2 r4 | g1 g2 g5\nstone 2 r3 r5 r7 | g3 g5 g6")
+    game = position("phase claim\nstone 1 r1 r2 r4 | g1 g2 g5\nstone 2 r3 r5 r8 | g3 g4 g6")
     assert legal(game) == ["claim 2", "done"]
     assert refused(game, "claim 1") == "your opponent's side of stone 1 is stronger"
 
@@ -271,7 +271,7 @@ def test_a_wild_card_may_repeat_a_card_that_exists_elsewhere() -> None:
 def test_too_few_unseen_cards_to_complete_let_the_claim_hold() -> None:
     game = position("phase claim\nstone 1 r1 g1 o2 | g9\nface-down b9")
     assert "claim 1" in legal(game)
-    game = position("phase claim\nstone 1 r1 g1 o2 | g9\nface-down b9 p9")
+    game = position("phase claim\nstone 1 r1 g1 o2 | g9\nstone 2 o7 o8 o9 |\nface-down b9 p9")
     assert "claim 1" not in legal(game)
 
 
@@ -296,12 +296,12 @@ def test_a_claimed_stone_takes_no_card_of_any_kind() -> None:
     ],
 )
 def test_a_claimed_stone_is_neither_source_nor_target_of_a_ruse(ruse: str, text: str) -> None:
-    game = position(f"rules tactics\nhand {ruse}\nstone 1 r1 r2 r3 | g2 owner:opponent\nstone 2 r4 | g3")
+    game = position(f"rules tactics\nhand {ruse}\nstone 1 r1 r2 | g2 b5 b6 owner:opponent\nstone 2 r4 | g3")
     assert refused(game, text) == "stone 1 is already claimed"
 
 
 def test_a_claimed_stone_cannot_be_claimed_again() -> None:
-    game = position("phase claim\nstone 1 r7 r8 r9 | g2 owner:opponent\nstone 2 o7 o8 o9 |")
+    game = position("phase claim\nstone 1 r7 r8 r9 | g2 g3 g4 first:theirs owner:opponent\nstone 2 o7 o8 o9 |")
     assert refused(game, "claim 1") == "stone 1 is already claimed"
 
 
@@ -311,7 +311,7 @@ def test_a_claimed_stone_cannot_be_claimed_again() -> None:
 def test_three_adjacent_stones_end_the_round_at_once() -> None:
     game = position(
         "phase claim\nstone 4 r1 r2 r3 | owner:you\nstone 6 o1 o2 o3 | owner:you\nstone 5 y7 y8 y9 |\n"
-        "stone 9 p7 p8 p9 |\nstone 1 b1 b2 b3 | owner:opponent"
+        "stone 9 p7 p8 p9 |\nstone 1 | b1 b2 b3 owner:opponent"
     )
     do(game, "claim 5")
     assert outcome(game) == Outcome(
@@ -322,21 +322,21 @@ def test_three_adjacent_stones_end_the_round_at_once() -> None:
 
 
 def test_five_stones_end_the_round_at_once() -> None:
-    owned = "\n".join(f"stone {n} r{n} | owner:you" for n in (1, 2, 4, 5))
+    owned = "\n".join(f"stone {n} r{n} o{n} b{n} | owner:you" for n in (1, 2, 4, 5))
     game = position(f"phase claim\n{owned}\nstone 9 y7 y8 y9 |")
     do(game, "claim 9")
     assert (outcome(game).winner, outcome(game).ending, outcome(game).points) == (0, Ending.FIVE_STONES, (5, 0))
 
 
 def test_a_fifth_stone_that_is_also_the_third_adjacent_counts_as_three_adjacent() -> None:
-    owned = "\n".join(f"stone {n} r{n} | owner:you" for n in (1, 2, 5, 7))
+    owned = "\n".join(f"stone {n} r{n} o{n} b{n} | owner:you" for n in (1, 2, 5, 7))
     game = position(f"phase claim\n{owned}\nstone 6 y7 y8 y9 |")
     do(game, "claim 6")
     assert outcome(game).ending is Ending.THREE_ADJACENT
 
 
 def test_stones_of_both_players_are_not_adjacent_to_each_other() -> None:
-    game = position("phase claim\nstone 1 r1 | owner:you\nstone 2 r2 | owner:opponent\nstone 3 y7 y8 y9 |")
+    game = position("phase claim\nstone 1 r1 r2 r3 | owner:you\nstone 2 | b1 b2 b3 owner:opponent\nstone 3 y7 y8 y9 |")
     do(game, "claim 3")
     assert game.outcome is None
 
@@ -414,14 +414,15 @@ def test_one_card_is_drawn_however_many_are_missing() -> None:
 # 15. Blocked
 
 
+CLAIMED_BY_BOTH = "stone 1 r1 o1 y1 | owner:you\nstone 2 | g2 b2 p2 owner:opponent"
+
+
 def full_board(stones: str) -> str:
     return stones + "\n" + "\n".join(f"stone {n} r{n} o{n} y{n} | g{n} b{n} p{n}" for n in range(4, 10))
 
 
 def test_two_turns_without_any_effect_end_the_round() -> None:
-    game = position(
-        full_board("stone 1 r1 | owner:you\nstone 2 r2 | owner:opponent\nstone 3 r3 | owner:you") + "\ndeck"
-    )
+    game = position(full_board(f"{CLAIMED_BY_BOTH}\nstone 3 r3 o3 y3 | owner:you") + "\ndeck")
     do(game, "pass", "done")  # refusing to claim saves nobody
     assert game.outcome is None
     do(game, "pass")
@@ -429,7 +430,7 @@ def test_two_turns_without_any_effect_end_the_round() -> None:
 
 
 def test_equal_stones_draw_a_blocked_round_and_both_score_them() -> None:
-    game = position(full_board("stone 1 r1 | owner:you\nstone 2 r2 | owner:opponent\nstone 3 r3 o3 y3 | g3") + "\ndeck")
+    game = position(full_board(f"{CLAIMED_BY_BOTH}\nstone 3 r3 o3 y3 | g3") + "\ndeck")
     do(game, "pass", "done", "pass")
     assert (outcome(game).winner, outcome(game).points) == (None, (1, 1))
 

@@ -40,7 +40,8 @@ def test_no_tactic_card_can_be_played_when_one_ahead(card: str, text: str) -> No
 
 @pytest.mark.parametrize(("card", "text"), EVERY_TACTIC)
 def test_each_tactic_card_can_be_played_when_level_and_is_counted(card: str, text: str) -> None:
-    game = tactics(f"hand {card} r5\nstone 1 r1 | g1\nplayed {'spy' if card != 'spy' else 'banshee'} | recruiter")
+    mine, theirs = [other for other in ("spy", "banshee", "recruiter") if other != card][:2]
+    game = tactics(f"hand {card} r5\nstone 1 r1 | g1\nplayed {mine} | {theirs}")
     do(game, text)
     assert game.tactics_played[0][-1] == cards([card])[0]
     assert len(game.tactics_played[0]) == 2
@@ -159,7 +160,7 @@ def test_blind_mans_bluff_can_be_proven_against_an_incomplete_side() -> None:
 
 
 def test_a_mud_fight_stone_takes_a_fourth_card_and_all_four_must_fit() -> None:
-    game = tactics("hand r4 mud-fight\nstone 1 r1 r2 r3 | g1 g2 b9 p9 mode:mud-fight")
+    game = tactics("hand r4\nstone 1 r1 r2 r3 | g1 g2 b9 p9 mode:mud-fight")
     do(game, "play r4 1")
     assert legal(game) == ["claim 1", "done"]
     assert formation_and_total(game.strengths[0][0]) == (Formation.COLOUR_RUN, 10)
@@ -309,7 +310,7 @@ def test_the_strategist_may_put_an_own_card_on_the_discard() -> None:
     ],
 )
 def test_what_the_strategist_cannot_do(text: str, reason: str) -> None:
-    board = "stone 1 r1 | g1\nstone 3 b1 b2 b3 |\nstone 4 p1 | owner:you"
+    board = "stone 1 r1 | g1\nstone 3 b1 b2 b3 |\nstone 4 p1 p2 p3 | owner:you"
     assert refused(tactics(f"hand strategist\n{board}"), text) == reason
 
 
@@ -343,7 +344,7 @@ def test_a_card_that_the_banshee_took_stays_seen() -> None:
     ],
 )
 def test_what_the_banshee_cannot_do(text: str, reason: str) -> None:
-    assert refused(tactics("hand banshee\nstone 1 r1 | g1\nstone 4 | p1 owner:opponent"), text) == reason
+    assert refused(tactics("hand banshee\nstone 1 r1 | g1\nstone 4 | p1 p2 p3 owner:opponent"), text) == reason
 
 
 def test_the_traitor_brings_an_opposing_clan_card_to_ones_own_side() -> None:
@@ -373,7 +374,7 @@ def test_the_traitor_may_stay_on_the_same_stone() -> None:
     ],
 )
 def test_what_the_traitor_cannot_do(text: str, reason: str) -> None:
-    board = "stone 1 r1 | g1 joker\nstone 3 b1 b2 b3 | g3\nstone 4 | p1 owner:opponent"
+    board = "stone 1 r1 | g1 joker\nstone 3 b1 b2 b3 | g3\nstone 4 | p1 p2 p3 owner:opponent"
     assert refused(tactics(f"hand traitor\n{board}"), text) == reason
 
 

@@ -5,15 +5,14 @@
 
 import random
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 
-from engine.actions import Action
-from engine.cards import CARD_TEXTS, SEATS, Card
+from engine.actions import grouped
+from engine.cards import CARD_TEXTS, CLAN_BACK, SEATS, TACTIC_BACK, Card, Seat, other
 from engine.deal import Deal
 from engine.game import Game
+from engine.position import Position
 from engine.ruleset import PRESETS
-from engine.view import View, view
 
 FOLDER = Path(__file__).parent / "playthroughs"
 
@@ -36,14 +35,14 @@ def _lines(preset: str) -> Iterator[str]:
         legal = game.legal_actions()
         action = legal[int(rng.random() * len(legal))]
         yield f"\n# {number}: seat {game.to_move}, {game.phase.value}"
-        yield from _board(view(game, SEATS[0]))
+        yield from _board(game.position())
         for seat in SEATS:
-            yield _private(view(game, seat))
-        yield f"legal ({len(legal)}): {_grouped(legal)}"
+            yield _private(game.position().seen_by(seat), seat)
+        yield f"legal ({len(legal)}): {', '.join(grouped(legal))}"
         yield f"> {action}"
         game.apply(action)
     yield "\n# the end"
-    yield from _board(view(game, SEATS[0]))
+    yield from _board(game.position())
     out = game.outcome
     yield f"winner {out.winner}, {out.ending.value}, points {out.points[0]} - {out.points[1]}"
 
@@ -52,31 +51,26 @@ def _cards(cards: Iterable[Card]) -> str:
     return " ".join(CARD_TEXTS[card] for card in cards) or "-"
 
 
-def _board(seen: View) -> Iterator[str]:
+def _board(seen: Position) -> Iterator[str]:
     for number, stone in enumerate(seen.stones, 1):
-        if not (stone.yours or stone.theirs or stone.modes):
+        if not (any(stone.sides) or stone.modes):
             continue
         notes = [f"needs {stone.needs}"] if stone.needs != 3 else []
         notes += [CARD_TEXTS[mode] for mode in stone.modes]
         notes += [f"first {stone.complete_first}"] if stone.complete_first is not None else []
         notes += [f"owner {stone.owner}"] if stone.owner is not None else []
-        yield f"stone {number}: {_cards(stone.yours)} | {_cards(stone.theirs)}{''.join(f', {note}' for note in notes)}"
+        yours, theirs = map(_cards, stone.sides)
+        yield f"stone {number}: {yours} | {theirs}{''.join(f', {note}' for note in notes)}"
 
 
-def _private(seen: View) -> str:
-    rival = seen.opponent_hand
+def _private(seen: Position, seat: Seat) -> str:
+    rival, played = seen.hands[other(seat)], seen.tactics_played
     return (
-        f"seat {seen.seat} sees: hand {_cards(seen.hand)}; opponent {rival.clan}+{rival.tactic}; "
-        f"decks {seen.clan_deck}+{seen.tactic_deck}; discard {_cards(seen.discard)}; "
-        f"played {_cards(seen.your_tactics)} / {_cards(seen.their_tactics)}"
+        f"seat {seat} sees: hand {_cards(seen.hands[seat])}; "
+        f"opponent {rival.count(CLAN_BACK)}+{rival.count(TACTIC_BACK)}; "
+        f"decks {len(seen.clan_deck)}+{len(seen.tactic_deck)}; discard {_cards(seen.discard)}; "
+        f"played {_cards(played[seat])} / {_cards(played[other(seat)])}"
     )
-
-
-def _grouped(actions: list[Action]) -> str:
-    """`play r5 1 2 3` for three actions that differ in the last word only."""
-    texts = [action.text.rpartition(" ") for action in actions]
-    groups = groupby(texts, key=lambda parts: parts[0])
-    return ", ".join(" ".join([start, *(last for *_, last in group)]).strip() for start, group in groups)
 
 
 def main() -> None:

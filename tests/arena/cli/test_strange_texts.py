@@ -14,6 +14,7 @@ import pytest
 
 from arena.bots.stderr import PassedOn
 from arena.cli.progress import LiveDisplay, PlainLines
+from arena.client.dial import ConnectError
 from arena.client.spectate import Screen, json_line
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, RoundLine, VoidLine
@@ -147,11 +148,18 @@ def test_the_live_line_and_the_plain_lines_are_harmless(capsys: pytest.CaptureFi
 
 
 POSITION = {
-    "type": "position", "match": "1.1-2", "round": 1, "rules": "base", "bots": ["a", "b"], "first": 0, "points": [0, 0],
-    "number": 1, "seat": 0, "move": f"play {EVIL}", "ms": 1, "hands": [[EVIL], ["r1"]],
-    "stones": [{"sides": [[EVIL], []], "owner": None, "needs": 3, "modes": [], "complete_first": None}] * 9,
-    "decks": {"clan": 1, "tactic": 0}, "discard": [EVIL], "tactics_played": [[EVIL], []], "phase": EVIL, "to_move": 0,
+    "type": "position", "match": EVIL, "round": 1, "rules": "base", "bots": ["a", "b"], "first": 0, "points": [0, 0],
+    "number": 1, "seat": 0, "move": f"play {EVIL}", "ms": 1, "hands": [["clan"], ["r1"]],
+    "stones": [{"sides": [["r2"], []], "owner": None, "needs": 3, "modes": [], "complete_first": None}] * 9,
+    "decks": {"clan": 1, "tactic": 0}, "discard": ["r3"], "tactics_played": [["spy"], []], "phase": "play",
+    "to_move": 0,
 }  # fmt: skip
+
+
+def watched(**changes: object) -> WatchedPosition:
+    position = decode_from_server(json.dumps(POSITION | changes, ensure_ascii=False).encode())
+    assert isinstance(position, WatchedPosition)
+    return position
 
 
 def test_a_server_reaches_no_terminal_of_a_watcher() -> None:
@@ -159,16 +167,35 @@ def test_a_server_reaches_no_terminal_of_a_watcher() -> None:
     assert b"\xc2\x9b" in line  # which JSON allows
     assert harmless(json_line(line))
     assert json.loads(json_line(line)) == POSITION
-    position = decode_from_server(line)
     result = WatchedResult("1.1-2", 1, ("a", "b"), 0, EVIL, (5, 0))
-    assert isinstance(position, WatchedPosition)
     shown: list[str] = []
     for on_terminal in (False, True):
-        screen = Screen(shown.append, on_terminal, hands=True)
-        screen.position(position)
+        screen = Screen(shown.append, on_terminal)
+        screen.position(watched())
         screen.result(result)
     text = "".join(shown).replace("\x1b[H", "").replace("\x1b[K", "").replace("\x1b[J", "").replace("\x1b[2J", "")
     assert harmless(text)  # these four are our own
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hands": [[EVIL], ["r1"]]},
+        {"stones": [{"sides": [[EVIL], []], "owner": None, "needs": 3, "modes": [], "complete_first": None}] * 9},
+        {"stones": [{"sides": [[], []], "owner": None, "needs": 3, "modes": [EVIL], "complete_first": None}] * 9},
+        {"discard": [EVIL]},
+        {"tactics_played": [[EVIL], []]},
+        {"phase": EVIL},
+        {"rules": EVIL},
+        {"decks": {"clan": 2**40, "tactic": 0}},
+    ],
+)
+def test_a_watcher_refuses_a_position_with_what_is_not_in_the_game(changes: dict[str, object]) -> None:
+    shown: list[str] = []
+    with pytest.raises(ConnectError, match="the server shows a position that this program does not know: ") as caught:
+        Screen(shown.append, on_terminal=True).position(watched(**changes))
+    assert harmless(str(caught.value))
+    assert shown == []
 
 
 def test_the_library_for_bots_tells_what_a_server_says_harmlessly(tmp_path: Path) -> None:

@@ -2,18 +2,16 @@
 
 import random
 
-import attrs
 import pytest
 from hypothesis import given
 
 from arena.journal.endings import Fault
 from arena.match.referee import Move, Referee
 from arena.match.translate import Translator, side_of
-from engine.cards import SEATS, card_texts
+from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, card_texts, other
 from engine.deal import Deal
 from engine.record import GameRecord, verify
 from engine.ruleset import PRESETS, RuleSet
-from engine.view import view
 from protocol.messages import Clock, Points
 from tests.helpers.walks import rule_sets, seeds, walk
 
@@ -112,22 +110,24 @@ def test_notes_are_kept_by_the_number_of_their_move() -> None:
 
 
 @given(rule_sets, seeds)
-def test_a_state_on_the_wire_shows_exactly_what_a_view_shows(rules: RuleSet, seed: int) -> None:
+def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet, seed: int) -> None:
     translators: tuple[Translator, ...] = ()
     for game, _ in walk(rules, seed):
         translators = translators or tuple(Translator(game, seat) for seat in SEATS)
         for seat in SEATS:
-            seen, state = view(game, seat), translators[seat].state(NO_POINTS)
-            assert state.hand == card_texts(seen.hand)
-            assert (state.decks.clan, state.decks.tactic) == (seen.clan_deck, seen.tactic_deck)
-            assert (state.opponent_hand.clan, state.opponent_hand.tactic) == attrs.astuple(seen.opponent_hand)
+            rival, seen, state = other(seat), game.position().seen_by(seat), translators[seat].state(NO_POINTS)
+            assert state.hand == card_texts(seen.hands[seat])
+            assert seen.clan_deck == (CLAN_BACK,) * state.decks.clan
+            assert seen.tactic_deck == (TACTIC_BACK,) * state.decks.tactic
+            theirs = state.opponent_hand
+            assert seen.hands[rival] == (CLAN_BACK,) * theirs.clan + (TACTIC_BACK,) * theirs.tactic
             assert state.discard == card_texts(seen.discard)
-            assert state.tactics_played.yours == card_texts(seen.your_tactics)
-            assert state.tactics_played.theirs == card_texts(seen.their_tactics)
+            assert state.tactics_played.yours == card_texts(seen.tactics_played[seat])
+            assert state.tactics_played.theirs == card_texts(seen.tactics_played[rival])
             left = (state.recruiter.draws_left, state.recruiter.returns_left) if state.recruiter else (0, 0)
             assert left == (seen.draws_left, seen.returns_left)
             for shown, stone in zip(state.stones, seen.stones, strict=True):
-                assert (shown.yours, shown.theirs) == (card_texts(stone.yours), card_texts(stone.theirs))
+                assert (shown.yours, shown.theirs) == (card_texts(stone.sides[seat]), card_texts(stone.sides[rival]))
                 assert (shown.owner, shown.complete_first) == (
                     side_of(stone.owner, seat), side_of(stone.complete_first, seat),
                 )  # fmt: skip

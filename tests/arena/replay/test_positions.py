@@ -10,13 +10,17 @@ from hypothesis import given
 
 from arena.replay.build import replay_of
 from arena.replay.claim_reasons import Ground, best_completion, reason_for, strength_text
-from arena.replay.movements import Places, back_of
-from arena.replay.positions import Position, Replay
+from arena.replay.movements import Places, places_of
+from arena.replay.positions import Replay, json_text
 from arena.replay.seat_view import one_seats_view
-from engine.actions import Kind
-from engine.cards import BLIND_MANS_BLUFF, CARD_BY_TEXT, CLAN_CARDS, SEATS, is_clan, other
+from engine.actions import Action, Kind
+from engine.cards import BLIND_MANS_BLUFF, CARD_BY_TEXT, CLAN_CARDS, JOKER, SEATS, card_texts, is_clan, other
 from engine.errors import RecordError
 from engine.formations import side_strength
+from engine.game import Game
+from engine.phase import Phase
+from engine.position import Position
+from engine.position_text import position_to_text
 from engine.ruleset import PRESETS, RuleSet
 from tests.helpers.rounds import random_round
 from tests.helpers.walks import rule_sets, seeds, walk
@@ -24,10 +28,10 @@ from tests.helpers.walks import rule_sets, seeds, walk
 
 def state(position: Position) -> tuple[Places, dict[str, object]]:
     """A position as somebody keeps it who only moves cards and writes down values."""
-    values: dict[str, object] = {"phase": position.phase, "to_move": position.to_move}
+    values: dict[str, object] = {"phase": position.phase.value, "to_move": position.decides}
     for number, stone in enumerate(position.stones, 1):
         values |= {f"owner{number}": stone.owner, f"needs{number}": stone.needs}
-    return position.places(), values
+    return places_of(position), values
 
 
 def assert_steps_both_ways(replay: Replay) -> None:
@@ -75,14 +79,14 @@ def test_one_seats_view_shows_no_secret_of_the_other(rules: RuleSet, seed: int) 
     for seat in SEATS:
         rival = other(seat)
         for step, masked in zip(replay.steps, one_seats_view(replay, seat).steps, strict=True):
-            assert masked.position.hands[rival] == tuple(sorted(map(back_of, step.position.hands[rival])))
-            assert attrs.evolve(masked.position, hands=step.position.hands) == step.position
+            assert masked.position == step.position.seen_by(seat)
             shown = attrs.evolve(masked, claim=None, reason=None)  # a proof speaks of unseen cards, whoever has them
-            secrets = {card for card in step.position.hands[rival] if is_clan(CARD_BY_TEXT[card])}
+            secrets = set(card_texts(tuple(card for card in step.position.hands[rival] if is_clan(card))))
             secrets |= {
                 each.before for each in step.movements if each.source == f"hand{rival}" and "deck" in each.target
             }
-            words = set(re.findall(r"[\w-]+", msgspec.json.encode(shown).decode()))
+            told = json_text(attrs.evolve(replay, steps=(shown,))) + str(shown.movements)
+            words = set(re.findall(r"[\w-]+", told + position_to_text(shown.position)))
             assert not words & secrets
             assert step.seat != rival or masked.note is None
 
@@ -103,7 +107,7 @@ def test_both_jokers_keep_their_places() -> None:
         replay = replay_of(random_round(PRESETS["tactics"], seed))
         assert_steps_both_ways(replay)
         moved += sum(
-            [each.after for each in step.movements].count("joker") > 0 and step.position.discard.count("joker") > 0
+            [each.after for each in step.movements].count("joker") > 0 and JOKER in step.position.discard
             for step in replay.steps
         )
     assert moved
@@ -147,7 +151,7 @@ def test_a_fault_is_the_last_step_and_moves_nothing() -> None:
         "timeout",
         "it stopped answering",
     )
-    assert (last.position.phase, last.position.to_move) == ("over", None)
+    assert (last.position.phase, last.position.decides) == (Phase.OVER, None)
 
 
 def test_a_round_that_never_began_has_the_deal_and_the_fault() -> None:
@@ -171,3 +175,22 @@ def test_a_record_that_breaks_the_rules_says_where() -> None:
     moves = (*line.moves[:3], (line.moves[3][0], "claim 9", 5), *line.moves[4:])
     with pytest.raises(RecordError, match=r"move 4: .*claim 9"):
         replay_of(msgspec.structs.replace(line, moves=moves))
+
+
+def test_a_round_is_played_once_to_verify_and_to_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    line, applied, apply = random_round(PRESETS["tactics"], 11), [], Game.apply
+
+    def counted(game: Game, action: Action) -> None:
+        applied.append(action.text)
+        apply(game, action)
+
+    monkeypatch.setattr(Game, "apply", counted)
+    replay_of(line)
+    assert applied == [text for _, text, _ in line.moves]
+
+
+def test_a_result_that_the_moves_do_not_give_is_found_in_the_same_pass() -> None:
+    line = random_round(PRESETS["base"], 4)
+    wrong = msgspec.structs.replace(line.result, points=(4, 4))
+    with pytest.raises(RecordError, match="the record says points \\[4, 4\\], but the moves give"):
+        replay_of(msgspec.structs.replace(line, result=wrong))

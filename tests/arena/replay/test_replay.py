@@ -59,7 +59,7 @@ def test_what_lies_on_the_table_is_never_cut() -> None:
     for seed in range(20):
         replay = replay_of(random_round(PRESETS["tactics"], seed, bots=("counting-2.1", "greedy-10.0b")))
         for step in replay.steps:
-            assert not any("…" in line for line in board(replay, step))
+            assert not any("…" in line for line in board(replay.bots, step))
 
 
 def test_without_a_terminal_the_rounds_are_a_table(journal: Path) -> None:

@@ -28,6 +28,10 @@ from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger, planned_matches, resume
 from arena.tournament.runner import Tournament
+from engine.actions import parse
+from engine.cards import SEATS
+from engine.deal import Deal
+from engine.game import Game
 from protocol.fairness import deal_hash
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.processes import TOKEN, bad_command, is_running
@@ -122,6 +126,11 @@ def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way:
 def _check_bundle(folder: Path, way: str, ending: str) -> None:
     facts = json.loads((folder / "bundle.json").read_text())
     assert facts["fault"]["ending"] == ending
+    asked = Game.from_text((folder / "position.txt").read_text())  # the position in which the bot failed
+    again = Game.new(asked.rules, Deal.from_seed(facts["seed"], asked.rules.tactics), SEATS[facts["first"]])
+    for _, move, _ in facts["moves"]:
+        again.apply(parse(move))
+    assert asked == again
     assert facts["rerun"] == f"arena rerun {folder}"
     if ending != "failed-to-start" and way != "flood-lines":
         exchange = (folder / "0-bad.exchange.txt").read_text()

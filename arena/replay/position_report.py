@@ -1,0 +1,87 @@
+"""One position for people: as the text of a file, or as a board with legal moves and the answer to each claim. Pure."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from arena.replay.board import WIDTH, board
+from arena.replay.claim_reasons import reason_for
+from arena.replay.positions import Replay, Step
+from arena.support.text import printable
+from engine.actions import CLAIMS, grouped
+from engine.cards import STONES, Seat, written
+from engine.game import Game
+from engine.legality import why_not
+from engine.phase import Phase
+from engine.position import Position
+from engine.position_check import face_down
+from engine.position_text import position_to_text
+from engine.ruleset import ClaimTime
+from engine.scoring import Outcome
+
+NAMES: Final = ("you", "opponent")  # by seat, as in the text of a position
+_INDENT: Final = "    "
+
+
+def text_at(replay: Replay, at: int) -> str:
+    """The position of this number for `arena show`. A fault moves nothing: its text is the position before it."""
+    step = replay.steps[at - 1] if replay.steps[at].fault else replay.steps[at]
+    return titled_text(step.position, f"round {replay.id}, position {at} of {replay.steps[-1].number}", replay.bots)
+
+
+def titled_text(position: Position, title: str, bots: tuple[str, str]) -> str:
+    """The text of the position below a comment that says where it comes from and who the players are."""
+    comment = f"# {title}; you are {bots[0]}, the opponent is {bots[1]}"
+    return f"{printable(comment)}\n{position_to_text(position)}"
+
+
+def position_report(position: Position, seat: Seat | None = None) -> str:
+    """Everything about the position, or only what the seat may see."""
+    seen = position if seat is None else position.seen_by(seat)
+    lines = [f"Rules {position.rules.name}", "", *board(NAMES, Step(number=0, position=seen)), ""]
+    if face_down(position):
+        lines.append("Cards lie face down in this position, so its legal moves are not known.")
+    else:
+        lines += _decision(Game.from_position(position), seat)
+    return "\n".join(lines) + "\n"
+
+
+def _decision(game: Game, seat: Seat | None) -> Iterator[str]:
+    if game.outcome is not None:
+        yield _result(game.outcome)
+        return
+    if seat in (None, game.to_move):
+        legal = game.legal_actions()
+        yield f"Legal moves ({len(legal)}):"
+        for text in grouped(legal):
+            yield from _wrapped(text)
+    else:
+        yield f"{_whose(game)} legal moves depend on a hand that this seat cannot see."
+    yield ""
+    yield from _claims(game)
+
+
+def _result(outcome: Outcome) -> str:
+    won = "drawn" if outcome.winner is None else f"won by {NAMES[outcome.winner]}"
+    return f"The round is over: {won} ({outcome.ending.value}), points {outcome.points[0]} - {outcome.points[1]}."
+
+
+def _claims(game: Game) -> Iterator[str]:
+    """What the referee says to each claim of the player to move, as the cards lie now."""
+    when = "at the start of a turn" if game.rules.claims is ClaimTime.TURN_START else "after playing"
+    later = "" if game.phase is Phase.CLAIM else f" (not now: stones are claimed {when})"
+    yield from textwrap.wrap(f"{_whose(game)} claims, and what the referee says to them{later}:", WIDTH)
+    asked = game.copy()
+    asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)
+    for stone in STONES:
+        refused = why_not(asked, CLAIMS[stone])
+        answer = f"no, {refused}" if refused else f"yes, {reason_for(game, game.to_move, stone).text('your opponent')}"
+        yield from _wrapped(f"claim {written(stone)}: {answer}")
+
+
+def _whose(game: Game) -> str:
+    return ("Your", "The opponent's")[game.to_move]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT * 2, break_on_hyphens=False)

@@ -1,0 +1,95 @@
+"""One moment of a round as a frozen value: all that decides how the round continues, and what each seat may see of it.
+
+`Game.position()` makes one, `Game.from_position()` continues from it, `engine.position_text` writes it as a text.
+`seen_by` is the only place that hides cards: a card that may not be seen is replaced by its back.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import attrs
+
+from engine.cards import MUD_FIGHT, SEATS, Card, Seat, back_of
+from engine.phase import Phase
+from engine.ruleset import RuleSet
+
+if TYPE_CHECKING:
+    from engine.game import Game
+
+Cards = tuple[Card, ...]
+
+
+@attrs.frozen
+class StonePosition:
+    sides: tuple[Cards, Cards] = ((), ())  # by seat, the newest card last
+    modes: Cards = ()
+    owner: Seat | None = None
+    complete_first: Seat | None = None  # the seat whose side has been complete for longer
+
+    @property
+    def needs(self) -> int:
+        """The number of cards that makes a side complete."""
+        return 4 if MUD_FIGHT in self.modes else 3
+
+    def is_complete(self, seat: Seat) -> bool:
+        return len(self.sides[seat]) >= self.needs
+
+
+@attrs.frozen(kw_only=True)
+class Position:
+    rules: RuleSet
+    stones: tuple[StonePosition, ...]
+    hands: tuple[Cards, Cards]  # sorted
+    clan_deck: Cards  # top card first
+    tactic_deck: Cards  # top card first
+    discard: Cards
+    tactics_played: tuple[Cards, Cards]
+    phase: Phase
+    to_move: Seat  # who decides; once the round is over, who decided last
+    draws_left: int = 0  # of a recruiter that is being played
+    returns_left: int = 0
+    active: bool = False  # something was played, claimed or drawn in this turn
+    idle_turns: int = 0  # in a row, before this turn
+
+    @staticmethod
+    def of(game: "Game") -> "Position":
+        stones = zip(*game.sides, game.modes, game.owners, game.complete_first, strict=True)
+        return Position(
+            rules=game.rules,
+            stones=tuple([StonePosition((a, b), modes, owner, first) for a, b, modes, owner, first in stones]),
+            hands=(tuple(game.hands[0]), tuple(game.hands[1])),
+            clan_deck=tuple(reversed(game.clan_deck)),
+            tactic_deck=tuple(reversed(game.tactic_deck)),
+            discard=tuple(game.discard),
+            tactics_played=(tuple(game.tactics_played[0]), tuple(game.tactics_played[1])),
+            phase=game.phase,
+            to_move=game.to_move,
+            draws_left=game.draws_left,
+            returns_left=game.returns_left,
+            active=game.active,
+            idle_turns=game.idle_turns,
+        )
+
+    def seen_by(self, seat: Seat | None) -> "Position":
+        """What the seat may see: everything public and its own hand. None sees only what is public."""
+        a, b = (hand if seat == holder else _face_down(hand) for holder, hand in zip(SEATS, self.hands, strict=True))
+        return attrs.evolve(
+            self, hands=(a, b), clan_deck=_face_down(self.clan_deck), tactic_deck=_face_down(self.tactic_deck)
+        )
+
+    @property
+    def decides(self) -> Seat | None:
+        """The seat that has to decide; None once the round is over."""
+        return None if self.phase is Phase.OVER else self.to_move
+
+    @property
+    def owners(self) -> tuple[Seat | None, ...]:
+        return tuple([stone.owner for stone in self.stones])
+
+    @property
+    def stones_held(self) -> tuple[int, int]:
+        return self.owners.count(SEATS[0]), self.owners.count(SEATS[1])
+
+
+def _face_down(cards: Iterable[Card]) -> Cards:
+    return tuple(sorted(map(back_of, cards)))

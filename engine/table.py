@@ -1,0 +1,116 @@
+"""The cards of a round, wherever they lie, and what follows from them. It knows nothing of turns and phases.
+
+What can be derived from the cards but is asked at every decision (`room`, `complete`, `strengths`, `unseen`) is kept;
+`side_changed`, `show` and `claim` bring it up to date.
+"""
+
+from bisect import insort
+
+import attrs
+
+from engine.cards import ALL_CLAN_MASK, BLIND_MANS_BLUFF, MUD_FIGHT, SEATS, STONES, Card, Seat, Stone, is_clan, other
+from engine.formations import INCOMPLETE, Strength, side_strength
+from engine.legality import stones_in
+from engine.proof import can_still_beat
+
+_ALL_STONES = (1 << 9) - 1
+
+
+@attrs.define(init=False, eq=False, repr=False)  # Game has these, for all fields
+class Table:
+    clan_deck: list[Card]  # top card last
+    tactic_deck: list[Card]  # top card last
+    hands: list[list[Card]] = attrs.field(factory=lambda: [[], []])  # sorted
+    sides: list[list[tuple[Card, ...]]] = attrs.field(factory=lambda: [[()] * 9, [()] * 9])  # [seat][stone]
+    modes: list[tuple[Card, ...]] = attrs.field(factory=lambda: [()] * 9)
+    needs: list[int] = attrs.field(factory=lambda: [3] * 9)
+    owners: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
+    complete_first: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
+    discard: list[Card] = attrs.field(factory=list)
+    tactics_played: list[list[Card]] = attrs.field(factory=lambda: [[], []])
+    # Derived. Sets of stones and of clan cards are bit masks.
+    unclaimed: int = _ALL_STONES
+    room: list[int] = attrs.field(factory=lambda: [_ALL_STONES, _ALL_STONES])  # unclaimed stones not full, by seat
+    complete: list[int] = attrs.field(factory=lambda: [0, 0])  # stones with a complete side, by seat
+    strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
+    unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
+    # How often each stone looked different than before: not a part of the position, but a key for caches of it.
+    changes: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
+
+    def take(self, seat: Seat, deck: list[Card]) -> None:
+        """The top card of the deck goes to the hand."""
+        insort(self.hands[seat], deck.pop())
+
+    def spend_tactic(self, seat: Seat, card: Card) -> None:
+        self.hands[seat].remove(card)
+        self.tactics_played[seat].append(card)
+
+    def show(self, card: Card) -> None:
+        """A clan card that lies face up is seen for good."""
+        if is_clan(card):
+            self.unseen &= ~(1 << card)
+
+    def add(self, seat: Seat, card: Card, stone: Stone) -> None:
+        self.sides[seat][stone] += (card,)
+        self.side_changed(seat, stone)
+
+    def remove(self, seat: Seat, card: Card, stone: Stone) -> None:
+        self.sides[seat][stone] = tuple(c for c in self.sides[seat][stone] if c != card)
+        self.side_changed(seat, stone)
+
+    def lay_mode(self, card: Card, stone: Stone) -> None:
+        self.modes[stone] += (card,)
+        if card == MUD_FIGHT:
+            self.needs[stone] = 4
+        for seat in SEATS:
+            self.side_changed(seat, stone)
+
+    def claim(self, seat: Seat, stone: Stone) -> None:
+        self.owners[stone] = seat
+        self.changes[stone] += 1
+        self.unclaimed &= ~(1 << stone)
+        for each in SEATS:
+            self.room[each] &= ~(1 << stone)
+
+    def side_changed(self, seat: Seat, stone: Stone) -> None:
+        """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
+        self.changes[stone] += 1
+        side, bit = self.sides[seat][stone], 1 << stone
+        if len(side) < self.needs[stone]:
+            self.room[seat] |= bit
+            self.complete[seat] &= ~bit
+            self.strengths[seat][stone] = INCOMPLETE
+            if self.complete_first[stone] == seat:
+                still_complete = self.complete[other(seat)] & bit
+                self.complete_first[stone] = other(seat) if still_complete else None
+        else:
+            self.room[seat] &= ~bit
+            self.complete[seat] |= bit
+            self.strengths[seat][stone] = side_strength(side, BLIND_MANS_BLUFF in self.modes[stone])
+            if self.complete_first[stone] is None:
+                self.complete_first[stone] = seat
+
+    def derive(self) -> None:
+        """Finds everything that follows from the cards and the owners, for a table that was set up by hand."""
+        self.unclaimed = sum(1 << stone for stone, owner in enumerate(self.owners) if owner is None)
+        for seat in SEATS:
+            for stone in STONES:
+                self.side_changed(seat, stone)
+            self.room[seat] &= self.unclaimed
+        for card in (*self.discard, *(card for sides in self.sides for side in sides for card in side)):
+            self.show(card)
+
+    def provable_stones(self, seat: Seat) -> int:
+        """The stones that the seat can prove as the cards lie, whether or not it may claim now."""
+        provable = 0
+        for stone in stones_in(self.complete[seat] & self.unclaimed):
+            if self._is_provable(seat, stone):
+                provable |= 1 << stone
+        return provable
+
+    def _is_provable(self, seat: Seat, stone: Stone) -> bool:
+        mine, theirs = self.strengths[seat][stone], self.strengths[other(seat)][stone]
+        if theirs == INCOMPLETE:
+            blind = BLIND_MANS_BLUFF in self.modes[stone]
+            return not can_still_beat(self.sides[other(seat)][stone], self.needs[stone], blind, self.unseen, mine)
+        return mine > theirs or (mine == theirs and self.complete_first[stone] == seat)

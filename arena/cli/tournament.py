@@ -15,7 +15,8 @@ import attrs
 import click
 
 from arena.cli.table import print_standings
-from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.plan.options import BOT, OWN, TOURNAMENT, Option
 from arena.support.signals import INTERRUPTED
 from arena.support.text import printable, printable_lines

@@ -1,6 +1,5 @@
 """What a bot is to the arena: a name and a command; and the bots that come along."""
 
-import difflib
 import enum
 import importlib.util
 import os
@@ -14,6 +13,7 @@ from typing import Any, Final
 import attrs
 
 from arena.plan.time_control import Limits
+from arena.support.suggestion import did_you_mean
 
 
 class BotError(Exception):
@@ -185,11 +185,9 @@ def missing_program(spec: BotSpec) -> str | None:
             return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
     elif shutil.which(program, path=dict(spec.env).get("PATH")):
         return None
-    near = difflib.get_close_matches(program, OWN_BOTS, n=1)
-    meant = f"; did you mean {near[0]}?" if near else ""
     here = " (a file of this name is here: say ./ before it, or its interpreter)"
     is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
-    return f"there is no program {program!r}{here if is_here else meant}"
+    return f"there is no program {program!r}{here if is_here else did_you_mean(program, OWN_BOTS)}"
 
 
 def name_from(words: list[str]) -> str:

@@ -17,8 +17,8 @@ from arena.plan.schedule import Format
 from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
-from engine.errors import NotationError
-from engine.ruleset import RuleSet
+from arena.support.suggestion import did_you_mean
+from engine.ruleset import RULE_SETS, RuleSet
 from protocol.framing import MAX_LINE
 from protocol.names import NAME_RULE, name_problem
 
@@ -113,10 +113,9 @@ def _one_of(choices: Iterable[Any]) -> Reader:
 
 
 def _rules(value: Any) -> RuleSet:
-    try:
-        return RuleSet.named(value)
-    except (NotationError, TypeError) as error:
-        raise ValueError(str(error).partition("there are: ")[2] or "the name of a rule set in quotes") from None
+    if value not in list(RULE_SETS):  # a list, because a value of a file may be unhashable
+        raise ValueError(", ".join(RULE_SETS) + did_you_mean(value, RULE_SETS))
+    return RULE_SETS[value]
 
 
 def _seed(value: Any) -> str:
@@ -210,12 +209,7 @@ def _token_hash(value: Any) -> str:
 
 # Of the tournament as a whole.
 TOURNAMENT: Final = (
-    Option(
-        "rules",
-        _rules,
-        "base, expert, tactics, tactics-expert, classic or another of SPEC.md.  [base]",
-        "NAME",
-    ),
+    Option("rules", _rules, "base, expert, tactics, tactics-expert, classic or another of SPEC.md.  [base]", "NAME"),
     Option(
         "format", _one_of(Format), "roundrobin, or gauntlet: the first bot against the others.  [roundrobin]", "NAME"
     ),
@@ -282,12 +276,7 @@ SERVER: Final = (
     Option("open", _yes_or_no, "Let in anyone under a free name; cup.names keeps whose it is.  [false]", flag=True),
     Option("forever", _yes_or_no, "Begin another cycle, among those who are there, when one ends.  [false]", flag=True),
     Option("begin", _clock_time, "When to begin: all (are there), key (Enter), or a time: 20:30.  [all]", "WHEN"),
-    Option(
-        "grace",
-        _positive_seconds,
-        "Seconds that a bot may be away before it forfeits matches.  [60]",
-        "SECONDS",
-    ),
+    Option("grace", _positive_seconds, "Seconds that a bot may be away before it forfeits matches.  [60]", "SECONDS"),
     Option("drain", _positive_seconds, "Seconds for running matches to end after the first signal.  [60]", "SECONDS"),
     Option("cert", _path, "The server's certificate chain: TLS. With --key.", "FILE"),
     Option("key", _path, "The key of the certificate.", "FILE"),

@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from arena.plan.config import Config, ConfigError, TournamentFile, read_file
+from arena.plan.config import Config, ConfigError
+from arena.plan.config_file import TournamentFile, read_file
 from arena.plan.time_control import Limits
 from protocol.framing import MAX_LINE
 

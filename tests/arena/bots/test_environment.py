@@ -15,7 +15,8 @@ from arena.cli.progress import Quiet
 from arena.journal.lines import JournalError, JournalLine, RoundLine, TournamentLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
-from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.tournament.drive import drive
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.processes import bad_command

@@ -6,7 +6,8 @@ import pytest
 
 from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec, Restart
-from arena.plan.config import Config, ConfigError, differences, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, differences, from_command_line
+from arena.plan.config_file import from_file
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
 from arena.plan.time_control import ClockError, Limits, parse_tc

@@ -26,6 +26,7 @@ from arena.plan.names import twin_of
 from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
 from arena.plan.schedule import Format
 from arena.plan.time_control import Limits
+from arena.support.suggestion import did_you_mean
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
 
@@ -83,11 +84,14 @@ class Source:
     values: Mapping[str, Any]
     where: Callable[[str], str]  # of a key: "cup.toml:3" or "--rounds"
 
-    def read(self, options: Mapping[str, Option]) -> dict[str, Any]:
+    def read(self, options: Mapping[str, Option], elsewhere: Callable[[str], str] = lambda _key: "") -> dict[str, Any]:
+        """The value of each option. `elsewhere` says where a key belongs that is not one of these options, if it knows.
+        Raises ConfigError."""
         found = {}
         for key, value in self.values.items():
             if key not in options:
-                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; there are: {', '.join(options)}")
+                hint = elsewhere(key) or f"there are: {', '.join(options)}{did_you_mean(key, options)}"
+                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; {hint}")
             try:
                 found[key] = options[key].read(value)
             except ValueError as error:
@@ -141,7 +145,11 @@ def _spec_keys(text: str, where: str) -> dict[str, Any]:
         words = dict(word.partition("=")[::2] for word in shlex.split(text))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}; expected words like cmd=./mybot name=mine") from None
-    return Source(words, lambda _key: where).read(by_name(BOT, OWN))
+    return Source(words, lambda _key: where).read(by_name(BOT, OWN), _of_the_tournament)
+
+
+def _of_the_tournament(key: str) -> str:
+    return f"it is an option of the whole tournament: --{key}" if key in by_name(TOURNAMENT) else ""
 
 
 def limits_of(keys: Mapping[str, Any]) -> Limits:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -22,6 +22,7 @@ from arena.plan.config import (
 )
 from arena.plan.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
 from arena.plan.time_control import Limits
+from arena.support.suggestion import did_you_mean
 
 
 def from_file(path: Path, options: Mapping[str, str]) -> Config:
@@ -54,14 +55,15 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: {error}") from None
     lines = _Lines(str(path), text)
+    _refuse_unknown_tables(document, lines)
     tables = document.pop("bot", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
     each_table = _table(document, "each", "what bots share", lines)
     server_table = _table(document, "server", "what the server does", lines)
-    values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT))
-    each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT))
-    server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER))
+    values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT), _where_it_belongs)
+    each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT), _where_it_belongs)
+    server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER), _where_it_belongs)
     flags = Source(options, flag_of).read(by_name(TOURNAMENT, BOT, SERVER))
     values = {"journal": path.with_suffix(".jsonl").name} | values
     values["journal"] = str(path.parent / values["journal"])
@@ -71,7 +73,7 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
     players = []
     places = [lines.of("bot", number, None) for number in range(len(tables))]
     for number, table in enumerate(tables):
-        own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN))
+        own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN), _where_it_belongs)
         players.append(bot_of(each | own | over, places[number], path.parent))
     check_programs(zip(places, players, strict=True))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
@@ -81,6 +83,33 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
 
 def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in by_name(options)}
+
+
+_TABLES: Final = ("[[bot]]", "[each]", "[server]")
+_PLACES: Final = (
+    (TOURNAMENT, "it belongs to the top of the file, above the first table"),
+    (BOT, "it belongs into [each], or into the [[bot]] that it is for"),
+    (OWN, "it belongs into a [[bot]]"),
+    (SERVER, "it belongs into [server]"),
+)
+
+
+def _where_it_belongs(key: str) -> str:
+    return next((place for options, place in _PLACES if key in by_name(options)), "")
+
+
+def _refuse_unknown_tables(document: Mapping[str, Any], lines: "_Lines") -> None:
+    """Raises ConfigError with the table that was probably meant, before the bots in it are missed."""
+    for key, value in document.items():
+        if isinstance(value, dict):
+            header = f"[{key}]"
+        elif isinstance(value, list) and key not in by_name(TOURNAMENT, BOT, OWN, SERVER):
+            header = f"[[{key}]]"  # or a list of texts, which is no better
+        else:
+            continue
+        if key not in ("bot", "each", "server", "env"):
+            known = ", ".join(_TABLES) + did_you_mean(header, _TABLES)
+            raise ConfigError(f"{lines.of(key, 0, None)}: {header} is not a table of a tournament; there are: {known}")
 
 
 def _table(document: dict[str, Any], name: str, what: str, lines: "_Lines") -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The tournament file and the command line: one config, and errors that say where."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,42 @@ def test_a_mistake_on_the_command_line_is_told(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         from_command_line(bots, specs, options)
+
+
+BOTS = '[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"ronds = 4\n{BOTS}", "cup.toml:1: 'ronds' is no option here; there are: rules, .*; did you mean rounds?"),
+        (f'tc = "5+1"\n{BOTS}', "cup.toml:1: 'tc' is no option here; it belongs into [each], or into the [[bot]]"),
+        (f'cmd = "greedy"\n{BOTS}', "cup.toml:1: 'cmd' is no option here; it belongs into a [[bot]]"),
+        (f'listen = "[::1]:1"\n{BOTS}', "cup.toml:1: 'listen' is no option here; it belongs into [server]"),
+        (f"env = {{A = 'x'}}\n{BOTS}", "cup.toml:1: 'env' is no option here; it belongs into [each], or into the"),
+        (f"{BOTS}rounds = 4\n", "cup.toml:5: 'rounds' is no option here; it belongs to the top of the file"),
+        (BOTS.replace("[bot]", "[bots]"), "cup.toml:1: [[bots]] is not a table .*; did you mean [[bot]]?"),
+        ('bots = ["greedy", "random"]\n', "[[bots]] is not a table of a tournament; .*; did you mean [[bot]]?"),
+        (f"[serve]\ngrace = 3\n{BOTS}", "cup.toml:1: [serve] is not a table .*; did you mean [server]?"),
+        (f"[each]\nmemroy = '1G'\n{BOTS}", "cup.toml:2: 'memroy' is no option here; .*; did you mean memory?"),
+        (f"rules = 'tactcs'\n{BOTS}", "cup.toml:1: rules = 'tactcs', but expected base, .*; did you mean tactics?"),
+    ],
+)
+def test_a_misspelt_or_misplaced_key_is_told_with_what_was_meant(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
+        file(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("cmd=random rounds=4", "'rounds' is no option here; it is an option of the whole tournament: --rounds"),
+        ("cmd=random memroy=1G", "'memroy' is no option here; there are: .*; did you mean memory?"),
+    ],
+)
+def test_a_wrong_key_of_a_bot_on_the_command_line_is_told_with_what_was_meant(spec: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
+        from_command_line(["greedy"], [spec], {})
 
 
 @pytest.mark.parametrize("text", ["bot = [1, 2]", "[bot]\ncmd = 'greedy'"])

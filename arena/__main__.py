@@ -1,3 +1,34 @@
-from arena.cli.main import entry
+"""What the `arena` script and `python -m arena` run.
 
-entry()
+Modules take longer to load than most commands take to run. An exception in the middle of an import may be printed or
+wrapped by the code that it passes through, so until they are loaded Ctrl-C ends the process at once.
+"""
+
+import os
+import signal
+from types import FrameType
+
+_INTERRUPTED = 130  # as in arena.support.signals, which is not loaded yet
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os.write(2, b"Stopped.\n")
+    os._exit(_INTERRUPTED)
+
+
+def entry() -> None:
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not so behind nohup, say
+    if interruptible:
+        signal.signal(signal.SIGINT, _leave)
+    from arena.cli.main import entry as run
+
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        run()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; only the interpreter has to end
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,10 +1,14 @@
 """The command line: which commands there are. Each is imported when it is called, so that --help is quick."""
 
 import importlib
+import signal
 import sys
-from typing import Final
+from typing import Any, Final
 
 import click
+
+from arena.support.signals import INTERRUPTED
+from arena.support.suggestion import did_you_mean
 
 # name -> (module, function, the line in --help)
 _COMMANDS: Final = {
@@ -38,6 +42,22 @@ class _Lazy(click.Group):
         module, function, _ = _COMMANDS[name]
         command: click.Command = getattr(importlib.import_module(module), function)
         return command
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if words[0] not in _COMMANDS and (hint := did_you_mean(words[0], _COMMANDS)):
+            context.fail(f"No such command {words[0]!r}{hint}")
+        return super().resolve_command(context, words)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Ctrl-C ends every command in the same way; click would end some of them with "Aborted!" and status 1."""
+        try:
+            return super().invoke(context)
+        except* KeyboardInterrupt:  # a nursery wraps it in a group
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the way out
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -160,12 +160,16 @@ def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
     return command
 
 
-def parse_bot(text: str) -> BotSpec:
-    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+def split_name(text: str) -> tuple[str, str]:
+    """The name and the command of name=command; the name is empty if there is only a command."""
     name, equals, command = text.partition("=")
     named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
-    if not named:
-        name, command = "", text
+    return (name, command) if named else ("", text)
+
+
+def parse_bot(text: str) -> BotSpec:
+    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+    name, command = split_name(text)
     try:
         words = shlex.split(command)
     except ValueError as error:

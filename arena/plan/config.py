@@ -20,6 +20,7 @@ from arena.plan.bot_spec import (
     missing_program,
     name_from,
     parse_bot,
+    split_name,
 )
 from arena.plan.deals import DealKey
 from arena.plan.names import twin_of
@@ -110,12 +111,29 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
     players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
     places = [repr(text) for text in bots]
+    named = [bool(split_name(text)[0]) for text in bots]
     for text in specs:
         where = f"--bot {text!r}"
-        players.append(bot_of(each | _spec_keys(text, where), where, Path()))
+        keys = each | _spec_keys(text, where)
+        players.append(bot_of(keys, where, Path()))
         places.append(where)
+        named.append("name" in keys)
     check_programs(zip(places, players, strict=True))
-    return assembled(values, players, flag_of)
+    return assembled(values, _with_numbers(players, named), flag_of)
+
+
+def _with_numbers(players: list[AnySpec], named: list[bool]) -> list[AnySpec]:
+    """A bot without a name of its own gets a number if its command gives it the name of another: greedy, greedy-2."""
+    taken = {player.name for player, has_name in zip(players, named, strict=True) if has_name}
+    found = list(players)
+    for place, player in enumerate(players):
+        name, number = player.name, 2
+        while not named[place] and name in taken:
+            name, number = f"{player.name}-{number}", number + 1
+        if name_problem(name) is None:  # else the name is too long for a number, and refused as a double
+            found[place] = attrs.evolve(player, name=name)
+        taken.add(name)
+    return found
 
 
 def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:

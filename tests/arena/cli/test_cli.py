@@ -205,7 +205,7 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
             ["run", "greedy", "random", "--rounds", "3", "--mirror", "true"],
             "mirrored rounds come in pairs: expected an even",
         ),
-        (["play", "greedy", "greedy"], "two bots are named 'greedy'"),
+        (["play", "x=greedy", "x=greedy"], "two bots are named 'x'"),
         (["play", "gredy", "random"], "'gredy': there is no program 'gredy'; did you mean greedy?"),
         (["table", "none.jsonl"], "File 'none.jsonl' does not exist"),
         (["fly"], "No such command 'fly'"),

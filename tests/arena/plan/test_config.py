@@ -134,7 +134,8 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
     ("bots", "specs", "options", "problem"),
     [
         (["greedy"], [], {}, "a tournament needs two bots or more, found 1"),
-        (["greedy", "greedy"], [], {}, "two bots are named 'greedy'; give one of them another"),
+        (["x=greedy", "x=greedy"], [], {}, "two bots are named 'x'; give one of them another"),
+        (["greedy=random"], ["cmd=random name=greedy"], {}, "two bots are named 'greedy'; give one of them another"),
         (["greedy", "'x"], [], {}, "is no command line: No closing quotation"),
         (["greedy", "random"], [], {"rounds": "many"}, "--rounds: rounds = 'many', but expected a whole number"),
         (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
@@ -184,6 +185,21 @@ def test_a_misspelt_or_misplaced_key_is_told_with_what_was_meant(tmp_path: Path,
 def test_a_wrong_key_of_a_bot_on_the_command_line_is_told_with_what_was_meant(spec: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
         from_command_line(["greedy"], [spec], {})
+
+
+@pytest.mark.parametrize(
+    ("bots", "specs", "names"),
+    [
+        (["greedy", "greedy"], [], ["greedy", "greedy-2"]),
+        (["greedy", "greedy --seed 3", "greedy"], [], ["greedy", "greedy-2", "greedy-3"]),
+        (["greedy", "greedy=random"], [], ["greedy-2", "greedy"]),  # whoever was named keeps the name
+        (["greedy", "greedy-2=random"], ["cmd=greedy"], ["greedy", "greedy-2", "greedy-3"]),
+    ],
+)
+def test_a_bot_that_nobody_named_gets_a_number_where_its_name_is_taken(
+    bots: list[str], specs: list[str], names: list[str]
+) -> None:
+    assert [bot.name for bot in from_command_line(bots, specs, {}).bots] == names
 
 
 @pytest.mark.parametrize("text", ["bot = [1, 2]", "[bot]\ncmd = 'greedy'"])

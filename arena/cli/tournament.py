@@ -4,11 +4,12 @@ Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130 stopped b
 """
 
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -102,9 +103,15 @@ def _how_to_go_on(config: Config) -> str:
     return f"To go on:  arena {shlex.join(sys.argv[1:])}"
 
 
+def _of_a_match(option: Option) -> Option:
+    if option.name != "journal":
+        return option
+    return attrs.evolve(option, help="The file that everything is written to.  [none: only faults are kept]")
+
+
 @click.command()
 @click.argument("bots", nargs=2, metavar="BOT BOT")
-@options_of([option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+@options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 def play(bots: tuple[str, str], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
 
@@ -112,6 +119,9 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
     Elo has a 95 % interval; LOS is the likelihood that the first bot is the better one.
 
     A BOT is the name of one that comes along (see `arena bots`), a command line, or name=command.
+
+    Without --journal nothing is kept, unless a bot fails: then everything about the match stays in a temporary folder,
+    which the last line names.
 
     \b
     Examples:
@@ -123,9 +133,13 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
     from arena.stats.match_score import match_text
     from arena.stats.standings import fold
 
+    def make_listener(total: int, done: int) -> "AbstractContextManager[Listener]":
+        _say_what_is_done(total, done)
+        return nullcontext(PlainLines(click.echo, total, done, starts=False))
+
     config = configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
-        _drive(config, lambda total, done: nullcontext(PlainLines(click.echo, total, done, starts=False)))
+        _drive(config, make_listener)
         assert config.journal is not None
         standings, _ = fold([config.journal])
         click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
@@ -133,12 +147,18 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 
 @contextmanager
 def _journal_or_temporary(config: Config) -> Iterator[Config]:
-    """A match that nobody asked to keep is written all the same, to a place that goes away."""
+    """A match that nobody asked to keep is written to a temporary folder, which stays only if there were faults."""
     if config.journal:
         yield config
         return
-    with TemporaryDirectory(prefix="arena-") as folder:
-        yield attrs.evolve(config, journal=Path(folder) / "match.jsonl", kept=False)
+    folder = Path(mkdtemp(prefix="arena-"))
+    try:
+        yield attrs.evolve(config, journal=folder / "match.jsonl", kept=False)
+    finally:
+        if any(folder.glob("*.faults")):
+            click.echo(f"Because of the faults, everything is kept in {folder}; remove it when you are done.", err=True)
+        else:
+            shutil.rmtree(folder)
 
 
 @click.command()
@@ -181,9 +201,8 @@ def listener_maker(events: bool, quiet: bool) -> "MakeListener":
     from arena.cli.progress import JsonEvents, LiveLine, PlainLines, Quiet
 
     def make(total: int, done: int) -> "AbstractContextManager[Listener]":
-        if done and not events and not quiet:
-            left = "nothing is left to play" if done == total else "going on"
-            click.echo(f"{done} of {total} rounds are in the journal already: {left}.", err=True)
+        if not events and not quiet:
+            _say_what_is_done(total, done)
         if events:
             return nullcontext(JsonEvents(click.echo, total, done))
         if quiet:
@@ -193,6 +212,12 @@ def listener_maker(events: bool, quiet: bool) -> "MakeListener":
         return nullcontext(PlainLines(lambda text: click.echo(text, err=True), total, done))
 
     return make
+
+
+def _say_what_is_done(total: int, done: int) -> None:
+    if done:
+        left = "nothing is left to play" if done == total else "going on"
+        click.echo(f"{done} of {total} rounds are in the journal already: {left}.", err=True)
 
 
 def lobby_news(events: bool, quiet: bool) -> "Listener":

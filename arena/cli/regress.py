@@ -17,6 +17,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.config import ConfigError, bot_from_command_line
 from arena.plan.options import BOT
 from arena.support.signals import INTERRUPTED
+from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
 
 
@@ -88,7 +89,8 @@ def _recorded_name(meetings: Meetings, wanted: str | None, bot: str) -> str:
     name = bot if wanted is None else wanted
     if name not in names:
         hint = "" if wanted is not None else "; say whose decisions with --as NAME"
-        raise click.UsageError(f"the journal has no bot {name!r}{hint}; there are: {', '.join(map(printable, names))}")
+        known = ", ".join(map(printable, names)) + did_you_mean(name, names)
+        raise click.UsageError(f"the journal has no bot {name!r}{hint}; there are: {known}")
     return name
 
 

@@ -41,6 +41,8 @@ def options_of(options: Sequence[Option]) -> Callable[[F], F]:
             kind: dict[str, Any] = {"metavar": option.metavar}
             if option.flag:
                 kind = {"is_flag": True, "flag_value": "true"}
+            elif option.value_if_alone is not None:
+                kind |= {"is_flag": False, "flag_value": option.value_if_alone}
             elif option.several:
                 kind |= {"multiple": True, "callback": _joined}
             command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)

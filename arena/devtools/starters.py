@@ -7,6 +7,8 @@ from typing import Final
 
 import attrs
 
+from arena.support.suggestion import did_you_mean
+
 
 class StarterError(Exception):
     """There is no such starter, or no place for it."""
@@ -44,7 +46,8 @@ def create(language: str, folder: Path) -> str:
     """Copies the starter into the folder, and tells what to do next."""
     starter = STARTERS.get(language)
     if starter is None:
-        raise StarterError(f"there is no starter in {language!r}; there are: {', '.join(STARTERS)}")
+        known = ", ".join(STARTERS) + did_you_mean(language, STARTERS)
+        raise StarterError(f"there is no starter in {language!r}; there are: {known}")
     path = folder / starter.file
     if path.exists():
         raise StarterError(f"{path} is there already; nothing was changed")

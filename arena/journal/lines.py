@@ -228,7 +228,8 @@ def _damage(error: Exception) -> str:
 
 def _of_another_version(number: int, start: int, version: int, line: bytes) -> Entry:
     opens = msgspec.json.decode(line, type=_Head).type == "tournament"
-    return Entry(number, None, f"it is of version {version}; this is {VERSION}", start=start, opens=opens)
+    problem = f"the line has version {version} of the journal format, but this arena reads version {VERSION}"
+    return Entry(number, None, problem, start=start, opens=opens)
 
 
 def read_round(path: Path, entry: Entry) -> RoundLine:

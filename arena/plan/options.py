@@ -32,6 +32,7 @@ class Option:
     help: str
     metavar: str = "TEXT"
     flag: bool = False  # on the command line it stands alone and means true
+    value_if_alone: str | None = None  # on the command line it may stand alone, and then means this
     several: bool = False  # on the command line it may be given more than once
     secret: bool = False  # its value is not shown in messages
 
@@ -219,13 +220,13 @@ TOURNAMENT: Final = (
         "mirror",
         _yes_or_no,
         "Play every deal twice with the seats exchanged: only for bots that you trust not to remember.  [false]",
-        "true|false",
+        "[true|false]",
+        value_if_alone="true",
     ),
     Option(
         "seed",
         _seed,
-        "For repeatable experiments: decides all deals, and is public. Without it they come from a secret.",
-        "TEXT",
+        "Decides all deals, for repeatable experiments. It is public; without it they come from a secret.",
     ),
     Option("max-faults", _number(0), "Faults in a row after which a bot is withdrawn; 0 is never.  [5]", "N"),
     Option("max-voids", _number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"),

@@ -142,7 +142,7 @@ def test_a_round_is_played_again_with_the_variables_of_our_own_environment(tmp_p
     bundle = next((tmp_path / "cup.faults").iterdir())
     words = [sys.executable, "-m", "arena", "again", str(bundle)]
     for environment, status, told in (
-        ({"KEY": "k", "DEPTH": "3"}, 0, "Now:  bad: crashed: it ended (exit status 3)\n"),
+        ({"KEY": "k", "DEPTH": "3"}, 0, "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving\n"),
         ({"DEPTH": "3"}, 1, f"Error: {bundle}: bad had KEY in its environment, which is not set now; "),
     ):
         done = subprocess.run(words, env=os.environ | environment, cwd=tmp_path, capture_output=True, text=True)

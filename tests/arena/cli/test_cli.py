@@ -49,12 +49,12 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(r"  it ended \(exit status 3\); see (.*)", done.stdout)
+    detail = re.search(r"  it ended \(exit status 3\); on stderr: I am leaving; see (.*)", done.stdout)
     assert detail
     again = run_in(tmp_path, "again", detail[1])
     assert again.stdout.splitlines() == [
-        "Then: bad: crashed: it ended (exit status 3)",
-        "Now:  bad: crashed: it ended (exit status 3)",
+        "Then: bad: crashed: it ended (exit status 3); on stderr: I am leaving",
+        "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving",
     ]
     assert again.stderr == "I am leaving\n"
 

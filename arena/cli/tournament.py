@@ -112,9 +112,9 @@ def _of_a_match(option: Option) -> Option:
 
 
 @click.command()
-@click.argument("bots", nargs=2, metavar="BOT BOT")
+@click.argument("bots", nargs=-1, metavar="BOT BOT")
 @options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
-def play(bots: tuple[str, str], **options: str | None) -> None:
+def play(bots: tuple[str, ...], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
 
     The score is wins - losses - draws, in brackets the share of the score, and the number of rounds. The difference in
@@ -140,6 +140,8 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
         return nullcontext(PlainLines(click.echo, total, done, starts=False))
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
+    if len(bots) != 2:
+        raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
     with _journal_or_temporary(config) as config:
         _drive(config, make_listener)
         assert config.journal is not None
@@ -196,6 +198,8 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
 def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str, str]) -> Config:
     if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
         return from_file(Path(bots[0]), options)
+    if files := [bot for bot in bots if bot.endswith(".toml")]:
+        raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
     return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
 
 

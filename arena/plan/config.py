@@ -159,11 +159,16 @@ def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
 
 
 def _spec_keys(text: str, where: str) -> dict[str, Any]:
+    expected = "expected words like cmd=./mybot name=mine"
     try:
-        words = dict(word.partition("=")[::2] for word in shlex.split(text))
+        words = shlex.split(text)
     except ValueError as error:
-        raise ConfigError(f"{where}: {error}; expected words like cmd=./mybot name=mine") from None
-    return Source(words, lambda _key: where).read(by_name(BOT, OWN), _of_the_tournament)
+        raise ConfigError(f"{where}: {error}; {expected}") from None
+    if alone := [word for word in words if "=" not in word]:
+        raise ConfigError(f"{where}: {alone[0]!r} has no value; {expected}")
+    return Source(dict(word.split("=", 1) for word in words), lambda _key: where).read(
+        by_name(BOT, OWN), _of_the_tournament
+    )
 
 
 def _of_the_tournament(key: str) -> str:
@@ -272,28 +277,3 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
     )
-
-
-def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What differs between two configs, a line for each."""
-    found = []
-    for key in [*recorded, *(key for key in now if key not in recorded)]:
-        before, after = recorded.get(key), now.get(key)
-        if key == "bots" and isinstance(before, list) and isinstance(after, list):
-            found += _bot_differences(before, after)
-        elif before != after and key != "dir":  # a tournament may go on from another place
-            found.append(f"{key}: the journal has {before!r}, now it is {after!r}")
-    return found
-
-
-def _bot_differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[str]:
-    old, new = ({bot.get("name"): bot for bot in bots} for bots in (before, after))
-    if list(old) != list(new):
-        return [f"bots: the journal has {', '.join(map(str, old))}, now there are {', '.join(map(str, new))}"]
-    return [f"bot {name}: {line}" for name in old for line in differences(_named(old[name]), _named(new[name]))]
-
-
-def _named(bot: dict[str, Any]) -> dict[str, Any]:
-    """With the names of its environment alone: older journals have the values as well."""
-    env = bot.get("env")
-    return bot | {"env": sorted(map(str, env))} if isinstance(env, dict | list) else bot

@@ -108,7 +108,7 @@ def _refuse_unknown_tables(document: Mapping[str, Any], lines: "_Lines") -> None
         else:
             continue
         if key not in ("bot", "each", "server", "env"):
-            known = ", ".join(_TABLES) + did_you_mean(header, _TABLES)
+            known = f"{', '.join(_TABLES)}, and options of the tournament above them{did_you_mean(header, _TABLES)}"
             raise ConfigError(f"{lines.of(key, 0, None)}: {header} is not a table of a tournament; there are: {known}")
 
 

@@ -21,8 +21,9 @@ from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
 from arena.match.match import utc_now
 from arena.plan.bot_spec import RemoteSpec
-from arena.plan.config import Config, ConfigError, differences
+from arena.plan.config import Config, ConfigError
 from arena.plan.deals import DealKey, is_recorded
+from arena.plan.differences import differences
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
 from engine.scoring import Ending

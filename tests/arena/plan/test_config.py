@@ -7,8 +7,9 @@ import pytest
 
 from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec, Restart
-from arena.plan.config import Config, ConfigError, differences, from_command_line
+from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
+from arena.plan.differences import differences
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
 from arena.plan.time_control import ClockError, Limits, parse_tc
@@ -217,9 +218,27 @@ def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     one = from_command_line(["greedy", "random"], [], {"seed": "1", "st": "2"}).recorded()
     two = from_command_line(["greedy", "random"], [], {"seed": "2", "st": "3"}).recorded()
     assert differences(one, one) == []
-    assert differences(one, two)[0].startswith("bot greedy: clock: the journal has {'move_ms': 2000")
+    assert differences(one, two)[0] == "bot greedy: st: the journal has 2, now it is 3"
     three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
     assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
+
+
+def test_differences_are_told_in_the_words_of_the_options() -> None:
+    one = from_command_line(["greedy", "random"], [], {}).recorded()
+    flags = {"memory": "1G", "tc": "3+0.5", "start": "none", "timemargin": "7", "cpu": "9", "mirror": "true"}
+    two = from_command_line(["greedy", "random"], [], flags).recorded()
+    found = [line.removeprefix("bot greedy: ") for line in differences(one, two) if "random" not in line]
+    assert found == [
+        "mirror: the journal has false, now it is true",
+        "memory: the journal has none, now it is '1G'",
+        "cpu: the journal has none, now it is 9",
+        "st: the journal has 10, now it is none",
+        "tc: the journal has none, now it is '3+0.5'",
+        "start: the journal has 10, now it is none",
+        "timemargin: the journal has 50, now it is 7",
+    ]
+    damaged = one | {"bots": [bot | {"clock": "fast"} for bot in one["bots"]]}
+    assert differences(damaged, one)[0] == "bot greedy: clock: the journal has 'fast', now it is none"
 
 
 def test_a_bot_may_have_no_limit_to_start() -> None:

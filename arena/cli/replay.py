@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from arena.cli.interactive import Paint, browse_list, browse_round
+from arena.cli.table import journal_argument
 from arena.cli.terminal import is_interactive
 from arena.journal.index import Order, Wanted, chosen, rounds_in
 from arena.journal.lines import JournalError
@@ -24,11 +25,10 @@ from engine.cards import SEATS, Seat
 from engine.scoring import Ending
 
 _LISTED = 50  # rounds, without --limit
-_journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 
 
 @click.command()
-@_journal
+@journal_argument
 @click.argument("round_id", metavar="[ROUND]", required=False)
 @click.option("--bot", "bots", metavar="NAME", multiple=True, help="Rounds of this bot; twice: of these two.")
 @click.option(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,13 +14,22 @@ if TYPE_CHECKING:
     from arena.stats.columns import Column
     from arena.stats.tables import TableFormat
 
-journals_argument = click.argument(
-    "journals",
-    nargs=-1,
-    required=True,
-    metavar="JOURNAL…",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
+
+class JournalPath(click.Path):
+    """The file of a journal. A tournament file is refused with the name of its journal, before its lines are."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path = super().convert(value, parameter, context)
+        if isinstance(path, Path) and path.suffix == ".toml":
+            self.fail(f"{path} is a tournament file; its journal is {path.with_suffix('.jsonl')}", parameter, context)
+        return path
+
+
+journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
+journal_argument = click.argument("journal", type=JournalPath())
 
 
 @contextmanager

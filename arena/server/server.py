@@ -47,6 +47,8 @@ def serve(config: Config, server: ServerConfig, make_listener: MakeListener, lob
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, make_listener, lobby_news)
         if running.is_over:
+            with make_listener(running.total, running.finished) as listener:
+                listener.ended(running.finished, running.total)
             return Ran(running.total, running.finished, False, None, running.warnings)
         tune_gc()
         running.warn_of_few_descriptors(raise_descriptor_limit())

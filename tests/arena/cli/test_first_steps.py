@@ -91,6 +91,37 @@ def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(tmp_path: Path,
     assert hint in done.output
 
 
+@pytest.mark.parametrize("words", [["table"], ["verify"], ["replay"], ["report"], ["regress"]])
+def test_a_tournament_file_in_place_of_its_journal_is_told_so(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "cup.toml").write_text("rounds = 4\n")
+    done = arena(*words, tmp_path / "cup.toml", *(["greedy"] if words == ["regress"] else []))
+    assert done.exit_code == 2
+    assert f"cup.toml is a tournament file; its journal is {tmp_path / 'cup.jsonl'}" in done.output
+
+
+def test_a_round_that_a_bot_did_not_play_comes_with_the_command_that_lists_them(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4, ("greedy", "random"))
+    done = arena("regress", journal, "greedy", "--round", "9")
+    assert f"; arena replay {journal} --bot greedy lists the 4 it has" in done.output
+
+
+def test_an_unknown_host_is_told_without_the_number_of_an_error() -> None:
+    done = arena("watch", "no-such-host.invalid:4000")
+    assert done.exit_code == 1
+    assert re.match(r"Error: cannot connect to no-such-host.invalid:4000: [A-Z][a-z]+ ", done.output)
+
+
+def test_a_server_with_nothing_left_to_play_says_so(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text('rounds = 2\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n')
+    command = [sys.executable, "-m", "arena", "serve", "cup.toml", "--listen", "127.0.0.1:0"]
+    first, second = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60) for _ in range(2)
+    )
+    assert "Finished round 2" in first.stderr
+    assert second.stderr == "2 of 2 rounds are in the journal already: nothing is left to play.\n"
+    assert second.stdout == first.stdout
+
+
 def test_a_crash_in_a_round_shows_what_the_bot_wrote(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "arena", "play", f"bad={bad_command('crash')}", steady("good"), "--rounds", "1"]
     done = subprocess.run([*command, "--journal", "m.jsonl"], cwd=tmp_path, capture_output=True, text=True, timeout=60)

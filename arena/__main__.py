@@ -1,7 +1,7 @@
 """What the `arena` script and `python -m arena` run.
 
-Modules take longer to load than most commands take to run. An exception in the middle of an import may be printed or
-wrapped by the code that it passes through, so until they are loaded Ctrl-C ends the process at once.
+Loading the command line takes longer than many commands take to run. No command has begun meanwhile, so there is
+nothing to tidy up, and Ctrl-C ends the process at once. From then on it raises KeyboardInterrupt as usual.
 """
 
 import os

@@ -246,7 +246,7 @@ BOT: Final = (
     Option(
         "env",
         _environment,
-        "Added to a bot's environment; NAME alone passes on our own. Only names are recorded.",
+        "Added to a bot's environment; NAME alone passes on your own value. Only names are recorded.",
         "'NAME=VALUE …'",
         secret=True,
         several=True,

@@ -6,6 +6,7 @@ nothing to tidy up, and Ctrl-C ends the process at once. From then on it raises 
 
 import os
 import signal
+import sys
 from types import FrameType
 
 _INTERRUPTED = 130  # as in arena.support.signals, which is not loaded yet
@@ -16,10 +17,18 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
     os._exit(_INTERRUPTED)
 
 
+def _unraisable(problem: "sys.UnraisableHookArgs") -> None:
+    """An interrupt in a callback of the interpreter itself, as of its import locks, would be printed and forgotten."""
+    if isinstance(problem.exc_value, KeyboardInterrupt):
+        _leave(signal.SIGINT, None)
+    sys.__unraisablehook__(problem)
+
+
 def entry() -> None:
-    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not so behind nohup, say
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in the background of a script
     if interruptible:
         signal.signal(signal.SIGINT, _leave)
+        sys.unraisablehook = _unraisable
     from arena.cli.main import entry as run
 
     if interruptible:

@@ -73,7 +73,7 @@ def check(
     from arena.devtools.probe import Limits
 
     if (bot is None) is (listen is None):
-        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen, not both.')
+        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
     if listen is not None and given(options):
         raise click.UsageError(f"--{next(iter(given(options)))} is for a bot that is started here, not with --listen.")
     name = bot or f"the bot at {listen}"

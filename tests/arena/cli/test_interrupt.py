@@ -67,6 +67,17 @@ def test_an_interrupt_while_modules_are_loaded_ends_the_command_quietly(
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
 
 
+def test_an_interrupt_in_a_callback_of_the_interpreter_is_not_lost(tmp_path: Path) -> None:
+    """Python prints an exception in such a callback, and goes on as if nothing had happened."""
+    (tmp_path / "cup.jsonl").touch()
+    at_import = "os.kill(os.getpid(), signal.SIGINT)"
+    in_callback = f"import weakref; thing = Interrupting(); ref = weakref.ref(thing, lambda _: {at_import}); del thing"
+    code = INTERRUPTED_AT_IMPORT.replace(at_import, in_callback)
+    command = [sys.executable, "-c", code, "numpy", "table", "cup.jsonl"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
 def test_an_interrupt_while_a_file_is_read_ends_the_command_quietly(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "cup.toml")
     process = started(tmp_path, "run", "cup.toml")

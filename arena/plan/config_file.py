@@ -87,10 +87,10 @@ def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any
 
 _TABLES: Final = ("[[bot]]", "[each]", "[server]")
 _PLACES: Final = (
-    (TOURNAMENT, "it belongs to the top of the file, above the first table"),
-    (BOT, "it belongs into [each], or into the [[bot]] that it is for"),
-    (OWN, "it belongs into a [[bot]]"),
-    (SERVER, "it belongs into [server]"),
+    (TOURNAMENT, "it belongs at the top of the file, above the first table"),
+    (BOT, "it belongs in [each], or in the [[bot]] that it is for"),
+    (OWN, "it belongs in a [[bot]]"),
+    (SERVER, "it belongs in [server]"),
 )
 
 
@@ -147,4 +147,6 @@ class _Lines:
 
     def of(self, table: str, place: int, key: str | None) -> str:
         number = self._lines.get((table, place, key))
+        if number is None and key is None:
+            number = self._lines.get(("", 0, table))  # written as a key: bot = [...]
         return f"{self._path}:{number}" if number else self._path

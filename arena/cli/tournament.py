@@ -151,7 +151,7 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
 
 @contextmanager
 def _journal_or_temporary(config: Config) -> Iterator[Config]:
-    """A match that nobody asked to keep is written to a temporary folder, which stays only if there were faults."""
+    """Without --journal a match is written to a temporary folder, which is kept only if there were faults."""
     if config.journal:
         yield config
         return

@@ -92,7 +92,7 @@ def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(tmp_path: Path,
 
 
 @pytest.mark.parametrize("words", [["table"], ["verify"], ["replay"], ["report"], ["regress"]])
-def test_a_tournament_file_in_place_of_its_journal_is_told_so(tmp_path: Path, words: list[str]) -> None:
+def test_a_tournament_file_is_not_taken_for_its_journal(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "cup.toml").write_text("rounds = 4\n")
     done = arena(*words, tmp_path / "cup.toml", *(["greedy"] if words == ["regress"] else []))
     assert done.exit_code == 2
@@ -105,7 +105,7 @@ def test_a_round_that_a_bot_did_not_play_comes_with_the_command_that_lists_them(
     assert f"; arena replay {journal} --bot greedy lists the 4 it has" in done.output
 
 
-def test_an_unknown_host_is_told_without_the_number_of_an_error() -> None:
+def test_an_unknown_host_is_reported_without_an_error_number() -> None:
     done = arena("watch", "no-such-host.invalid:4000")
     assert done.exit_code == 1
     assert re.match(r"Error: cannot connect to no-such-host.invalid:4000: [A-Z][a-z]+ ", done.output)

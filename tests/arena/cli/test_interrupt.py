@@ -86,7 +86,7 @@ def test_an_interrupt_while_a_file_is_read_ends_the_command_quietly(tmp_path: Pa
 
 
 def test_an_ignored_interrupt_stays_ignored(tmp_path: Path) -> None:
-    """As in a shell script's background, where Ctrl-C is meant for somebody else."""
+    """As in a shell script's background, where Ctrl-C is meant for another program."""
     command = [sys.executable, "-c", INTERRUPTED_AT_IMPORT, "click", "bots"]
     ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
     done = subprocess.run(ignoring, cwd=tmp_path, capture_output=True, text=True, timeout=60)

@@ -171,7 +171,7 @@ BOTS = '[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n'
         (f"rules = 'tactcs'\n{BOTS}", "cup.toml:1: rules = 'tactcs', but expected base, .*; did you mean tactics?"),
     ],
 )
-def test_a_misspelt_or_misplaced_key_is_told_with_what_was_meant(tmp_path: Path, text: str, problem: str) -> None:
+def test_a_misspelt_or_misplaced_key_is_reported_with_what_was_meant(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
         file(tmp_path, text)
 
@@ -183,7 +183,7 @@ def test_a_misspelt_or_misplaced_key_is_told_with_what_was_meant(tmp_path: Path,
         ("cmd=random memroy=1G", "'memroy' is no option here; there are: .*; did you mean memory?"),
     ],
 )
-def test_a_wrong_key_of_a_bot_on_the_command_line_is_told_with_what_was_meant(spec: str, problem: str) -> None:
+def test_a_wrong_key_of_a_bot_on_the_command_line_is_reported_with_what_was_meant(spec: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
         from_command_line(["greedy"], [spec], {})
 
@@ -193,11 +193,11 @@ def test_a_wrong_key_of_a_bot_on_the_command_line_is_told_with_what_was_meant(sp
     [
         (["greedy", "greedy"], [], ["greedy", "greedy-2"]),
         (["greedy", "greedy --seed 3", "greedy"], [], ["greedy", "greedy-2", "greedy-3"]),
-        (["greedy", "greedy=random"], [], ["greedy-2", "greedy"]),  # whoever was named keeps the name
+        (["greedy", "greedy=random"], [], ["greedy-2", "greedy"]),  # a name that was given is kept
         (["greedy", "greedy-2=random"], ["cmd=greedy"], ["greedy", "greedy-2", "greedy-3"]),
     ],
 )
-def test_a_bot_that_nobody_named_gets_a_number_where_its_name_is_taken(
+def test_a_bot_without_a_given_name_gets_a_number_where_its_name_is_taken(
     bots: list[str], specs: list[str], names: list[str]
 ) -> None:
     assert [bot.name for bot in from_command_line(bots, specs, {}).bots] == names
@@ -223,7 +223,7 @@ def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     assert differences(one, three) == ["bots: the journal has greedy, random, now there are greedy, counting"]
 
 
-def test_differences_are_told_in_the_words_of_the_options() -> None:
+def test_differences_are_reported_in_the_words_of_the_options() -> None:
     one = from_command_line(["greedy", "random"], [], {}).recorded()
     flags = {"memory": "1G", "tc": "3+0.5", "start": "none", "timemargin": "7", "cpu": "9", "mirror": "true"}
     two = from_command_line(["greedy", "random"], [], flags).recorded()

@@ -66,7 +66,7 @@ def configured(make: Callable[[], T]) -> T:
         raise click.UsageError(str(error)) from None
 
 
-def _drive(config: Config, make_listener: "MakeListener") -> None:
+def _drive(config: Config, make_listener: "MakeListener", resume: Sequence[str] = ()) -> None:
     from arena.journal.lines import JournalError
     from arena.tournament.drive import drive
 
@@ -74,41 +74,40 @@ def _drive(config: Config, make_listener: "MakeListener") -> None:
         ran = drive(config, make_listener)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
-    report(ran, config)
+    report(ran, config, resume)
 
 
-def report(ran: "Ran", config: Config) -> None:
-    """If it did not come to its end, says what is saved and how to go on, and leaves."""
+def report(ran: "Ran", config: Config, resume: Sequence[str] = ()) -> None:
+    """If it did not come to its end, says what is saved and how to go on (`resume`, or the same call), and leaves."""
+    command = shlex.join(["arena", *(resume or sys.argv[1:])])
     for warning in ran.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if ran.rescue is not None:
-        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path)}", err=True)
+        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path, command)}", err=True)
         sys.exit(1)
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
         why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
-        click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config)}", err=True)
+        click.echo(f"{why}\n{ran.finished} of {ran.total} rounds {where}.\n{_how_to_go_on(config, command)}", err=True)
         sys.exit(1 if ran.failure else INTERRUPTED)
 
 
-def _how_to_restore(config: Config, rescued: Path | None) -> str:
+def _how_to_restore(config: Config, rescued: Path | None, command: str) -> str:
     if rescued is None:
         return f"To go on, mend or restore {config.journal} first."
     journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
-    again = f"  arena verify {copy}\n  mv -i {copy} {journal}\n  arena {shlex.join(sys.argv[1:])}"
-    return f"To go on with what was rescued:\n{again}"
+    return f"To go on with what was rescued:\n  arena verify {copy}\n  mv -i {copy} {journal}\n  {command}"
 
 
-def _how_to_go_on(config: Config) -> str:
+def _how_to_go_on(config: Config, command: str) -> str:
     if not config.kept:
         return "With --journal FILE a match is saved and can be gone on with."
-    return f"To go on:  arena {shlex.join(sys.argv[1:])}"
+    return f"To go on:  {command}"
 
 
 def _of_a_match(option: Option) -> Option:
-    if option.name != "journal":
-        return option
-    return attrs.evolve(option, help="The file that everything is written to.  [none: only faults are kept]")
+    text = "The file that everything is written to.  [none: only faults are kept]"
+    return attrs.evolve(option, help=text) if option.name == "journal" else option
 
 
 @click.command()
@@ -283,7 +282,8 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
     config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
-    _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()))
+    resume = ["run", *OWN_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
+    _drive(config, listener_maker(events=False, quiet=not sys.stderr.isatty()), resume)
     print_standings([journal], cross=True)
     click.echo()
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,21 @@ def test_an_interrupt_ends_a_match_and_leaves_no_folder(tmp_path: Path, monkeypa
     status, _, err = interrupted(process)
     assert (status, err.splitlines()[0]) == (130, "Stopped.")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_demo_can_be_resumed_as_it_says(tmp_path: Path) -> None:
+    process = started(tmp_path, "demo", "--rounds", "10000")
+    journal = tmp_path / "demo" / "base.jsonl"
+    while not journal.exists() or b'"type":"round"' not in journal.read_bytes():
+        assert process.poll() is None
+        time.sleep(0.01)
+    status, _, err = interrupted(process)
+    assert status == 130
+    resume = err.partition("To go on:  arena ")[2].split()
+    process = started(tmp_path, *resume)
+    assert process.stderr is not None
+    assert "rounds are in the journal already: going on." in process.stderr.readline()
+    assert interrupted(process)[0] == 130
 
 
 def test_an_interrupt_ends_a_check_that_waits_for_its_bot(tmp_path: Path) -> None:

@@ -203,7 +203,8 @@ def test_env_may_be_given_more_than_once(tmp_path: Path) -> None:
     bot = "x=python3 -c 'import os, sys; sys.exit(str(sorted(os.environ)))'"
     words = [sys.executable, "-m", "arena", "play", bot, "random", "--rounds", "1"]
     words += ["--env", "DEPLOY_KEY", "--env", "DEPTH=3 SPEED=2"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    environment = os.environ | {"TMPDIR": str(tmp_path)}  # the fault is kept there
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     for name in ("DEPLOY_KEY", "DEPTH", "SPEED"):
         assert f"'{name}'" in done.stdout
     assert SECRET not in done.stdout + done.stderr

@@ -18,6 +18,7 @@ from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, Message, Welcome
 from protocol.session import Session, State
 
+_LAST_WORDS: Final = 500  # characters of stderr in the reason of a fault: the end of a traceback
 _LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
 
 
@@ -113,12 +114,12 @@ class LocalPlayer(Player):
 
     async def arrive(self) -> None:
         if self.process is not None and (status := self.process.exit_status) is not None:
-            overrun = self.process.overrun
+            overrun, wrote = self.process.overrun, await self.process.last_words()
             await self.leave()
             if overrun:
                 raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
             ended = f"it ended by itself after the round before ({exit_words(status)})"
-            raise LeftBetweenRounds(Fault.CRASHED, ended)
+            raise LeftBetweenRounds(Fault.CRASHED, _with_last_words(ended, wrote))
         if self.process is None:
             await self._start()
 
@@ -126,9 +127,10 @@ class LocalPlayer(Player):
         process = self.process
         assert process is not None
         with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
-            await process.last_words()  # a closed pipe is seen a moment before the exit
-        reason = process.ended_words or f"{closed}, but it still runs"
-        raise Gone(process.overrun.ending if process.overrun else Fault.CRASHED, reason)
+            wrote = await process.last_words()  # a closed pipe is seen a moment before the exit
+        if overrun := process.overrun:
+            raise Gone(overrun.ending, overrun.words)
+        raise Gone(Fault.CRASHED, _with_last_words(process.ended_words or f"{closed}, but it still runs", wrote))
 
     async def leave(self) -> None:
         """Ends the process, and waits until it is gone."""
@@ -196,5 +198,9 @@ class LocalPlayer(Player):
             wrote = self.process.stderr_tail.strip()
             self.process = self.link = None
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
-            reason += f"; on stderr: {wrote[-500:]}" if wrote else ""
+            reason = _with_last_words(reason, wrote)
         return StartFailure(reason, time_was_up)
+
+
+def _with_last_words(reason: str, wrote: str) -> str:
+    return f"{reason}; on stderr: {wrote[-_LAST_WORDS:]}" if wrote else reason

@@ -19,7 +19,8 @@ from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import KeeperFailed, Kept, Overrun, Refused, launch
 from arena.bots.process_tree import below, memory_of
 from arena.bots.streams import PipeStream
-from arena.plan.bot_spec import BotSpec
+from arena.plan.bot_spec import OWN_BOTS, BotSpec
+from arena.support.suggestion import did_you_mean
 
 _LAST_WORDS_SECONDS: Final = 0.5
 _LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
@@ -167,7 +168,7 @@ def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
     hint = (
         f" (there is such a file: say ./{program}, or its interpreter first)"
         if "/" not in program and here.is_file()
-        else ""
+        else did_you_mean(program, OWN_BOTS)
     )
     return f"cannot start {program!r}{where}: {error}{hint}"
 

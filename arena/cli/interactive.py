@@ -12,6 +12,7 @@ from arena.journal.lines import JournalError
 from arena.replay.load import load_replay
 from arena.replay.positions import Replay
 from arena.replay.screens import BoardScreen, ListScreen
+from arena.support.text import counted
 from engine.cards import Seat
 
 
@@ -22,7 +23,9 @@ def browse_round(replay: Replay, view: Seat | None, paint: Paint) -> None:
 
 def browse_list(journal: Path, rounds: Sequence[ListedRound], problems: Sequence[str], paint: Paint) -> None:
     """The list, and each round that is chosen from it."""
-    screen = ListScreen(tuple(rounds), message=f"{len(problems)} problems: {problems[0]}" if problems else "")
+    screen = ListScreen(
+        tuple(rounds), message=f"{counted(len(problems), 'problem')}: {problems[0]}" if problems else ""
+    )
     with Terminal(paint) as terminal:
         while True:
             width, height = terminal.size()

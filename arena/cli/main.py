@@ -1,12 +1,15 @@
 """The command line: which commands there are. Each is imported when it is called, so that --help is quick."""
 
 import importlib
+import signal
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from arena.cli.completion import matching
+from arena.support.signals import INTERRUPTED
+from arena.support.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -50,6 +53,22 @@ class _Lazy(click.Group):
         """Commands with their lines, without importing any of them."""
         commands = matching({name: line for name, (_, _, line) in _COMMANDS.items()}, incomplete)
         return [*commands, *click.Command.shell_complete(self, context, incomplete)]
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if words[0] not in _COMMANDS and (hint := did_you_mean(words[0], _COMMANDS)):
+            context.fail(f"No such command {words[0]!r}{hint}")
+        return super().resolve_command(context, words)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Ctrl-C ends every command in the same way; click would end some of them with "Aborted!" and status 1."""
+        try:
+            return super().invoke(context)
+        except* KeyboardInterrupt:  # a nursery wraps it in a group
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the way out
+        click.echo("Stopped.", err=True)
+        sys.exit(INTERRUPTED)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

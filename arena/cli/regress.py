@@ -3,13 +3,14 @@
 Exit status: 0 the bot decides as recorded, 1 it does not or could not be asked, 2 a wrong call, 130 stopped by Ctrl-C.
 """
 
+import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from arena.cli import completion
-from arena.cli.table import journal_errors
+from arena.cli.table import journal_argument, journal_errors
 from arena.cli.tournament import given, options_of
 from arena.devtools.regress import Decision, Went, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
@@ -18,11 +19,12 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.config import ConfigError, bot_from_command_line
 from arena.plan.options import BOT
 from arena.support.signals import INTERRUPTED
+from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
 
 
 @click.command()
-@click.argument("journal", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@journal_argument
 @click.argument("bot", shell_complete=completion.bot)
 @click.option("--as", "recorded", metavar="NAME", help="Whose decisions.  [the recorded bot with the same name]")
 @click.option("--round", "rounds", metavar="ID", multiple=True, help="Only this round; may be given again.")
@@ -89,7 +91,8 @@ def _recorded_name(meetings: Meetings, wanted: str | None, bot: str) -> str:
     name = bot if wanted is None else wanted
     if name not in names:
         hint = "" if wanted is not None else "; say whose decisions with --as NAME"
-        raise click.UsageError(f"the journal has no bot {name!r}{hint}; there are: {', '.join(map(printable, names))}")
+        known = ", ".join(map(printable, names)) + did_you_mean(name, names)
+        raise click.UsageError(f"the journal has no bot {name!r}{hint}; there are: {known}")
     return name
 
 
@@ -99,11 +102,8 @@ def _wanted(meetings: Meetings, name: str, ids: tuple[str, ...], limit: int | No
     for id in ids:
         if id not in known:
             near = [address for address in known if address.startswith(f"{id}@")]
-            hint = (
-                f"; there are: {', '.join(near)}"
-                if near
-                else f"; arena replay --bot NAME lists the {len(known)} it has"
-            )
+            listing = printable(shlex.join(["arena", "replay", str(meetings.path), "--bot", name]))
+            hint = f"; there are: {', '.join(near)}" if near else f"; {listing} lists the {len(known)} it has"
             raise click.UsageError(f"--round {id!r}, but {printable(name)} has no round of this name{hint}")
     return [address for address in known if not ids or address in ids][:limit]
 

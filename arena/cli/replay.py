@@ -7,6 +7,7 @@ import click
 from arena.cli import completion
 from arena.cli.interactive import browse_list, browse_round
 from arena.cli.painting import Paint, color_option, echo_painted, painter
+from arena.cli.table import journal_argument
 from arena.cli.terminal import is_interactive
 from arena.journal.endings import ENDINGS
 from arena.journal.index import Order, Wanted, chosen, rounds_in
@@ -25,11 +26,10 @@ from arena.support.whole_files import write_whole
 from engine.cards import SEATS, Seat
 
 _LISTED = 50  # rounds, without --limit
-_journal = click.argument("journal", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 
 
 @click.command()
-@_journal
+@journal_argument
 @click.argument("round_id", metavar="[ROUND]", required=False)
 @click.option("--bot", "bots", metavar="NAME", multiple=True, help="Rounds of this bot; twice: of these two.")
 @click.option(

@@ -58,4 +58,5 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
     for problem in found.problems:
         click.echo(problem, err=True)
     shown = "all" if embedded == total else f"{embedded:,} of them"
-    click.echo(f"{total:,} rounds, {shown} with their replay. Open {target / 'index.html'} in a browser.")
+    rounds = "1 round, with its replay" if total == 1 else f"{total:,} rounds, {shown} with their replay"
+    click.echo(f"{rounds}. Open {target / 'index.html'} in a browser.")

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,13 +14,22 @@ if TYPE_CHECKING:
     from arena.stats.columns import Column
     from arena.stats.tables import TableFormat
 
-journals_argument = click.argument(
-    "journals",
-    nargs=-1,
-    required=True,
-    metavar="JOURNAL…",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
+
+class JournalPath(click.Path):
+    """The file of a journal. A tournament file is refused with the name of its journal, before its lines are."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path = super().convert(value, parameter, context)
+        if isinstance(path, Path) and path.suffix == ".toml":
+            self.fail(f"{path} is a tournament file; its journal is {path.with_suffix('.jsonl')}", parameter, context)
+        return path
+
+
+journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
+journal_argument = click.argument("journal", type=JournalPath())
 
 
 @contextmanager
@@ -86,8 +95,12 @@ def table(
     the table.
 
     \b
-    Columns: Rank, Name, Elo, +/-, LOS, Group, Rounds, Wins, Losses, Score, Draws, Matches, Points,
-    Points against, Average points, Faults, a column for each kind of fault, Voids, Mean ms, P99 ms
+    Columns: Rank, Group, Name, Elo, Bound, +/-, LOS, Rounds, Wins, Losses, Score, Draws, Matches,
+    Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
+    Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms
+
+    Bound says whether Elo is only a bound, because a bot won or lost every round. The columns between Faults and Voids
+    count one kind of fault each.
 
     In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
     numbers stay numbers.
@@ -130,6 +143,7 @@ def verify(journals: tuple[Path, ...]) -> None:
       arena verify cup.jsonl
     """
     from arena.journal.verify import verify_journals
+    from arena.support.text import counted
 
     with journal_errors():
         report = verify_journals(list(journals))
@@ -137,10 +151,10 @@ def verify(journals: tuple[Path, ...]) -> None:
         click.echo(problem)
     for remark in report.remarks:
         click.echo(remark)
-    verdict = f"{len(report.problems)} problems" if report.problems else "all in order"
-    cups = "1 tournament" if report.tournaments == 1 else f"{report.tournaments} tournaments"
-    resumed = f", resumed {report.resumes} times" if report.resumes else ""
-    click.echo(f"{report.rounds} rounds of {cups}, {report.voids} void{resumed}: {verdict}")
+    verdict = counted(len(report.problems), "problem") if report.problems else "all in order"
+    resumed = f", resumed {counted(report.resumes, 'time')}" if report.resumes else ""
+    what = f"{counted(report.rounds, 'round')} of {counted(report.tournaments, 'tournament')}"
+    click.echo(f"{what}, {report.voids} void{resumed}: {verdict}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
-        click.echo(f"  {name}: {points} points")
+        click.echo(f"  {name}: {counted(points, 'point')}")
     sys.exit(1 if report.problems else 0)

@@ -4,11 +4,12 @@ Exit status: 0 all went well, 1 something did not, 2 a wrong call, 130 stopped b
 """
 
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -16,7 +17,8 @@ import click
 
 from arena.cli import completion
 from arena.cli.table import print_standings
-from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.plan.options import BOT, OWN, TOURNAMENT, Option
 from arena.support.signals import INTERRUPTED
 
@@ -40,6 +42,8 @@ def options_of(options: Sequence[Option]) -> Callable[[F], F]:
             kind: dict[str, Any] = {"metavar": option.metavar}
             if option.flag:
                 kind = {"is_flag": True, "flag_value": "true"}
+            elif option.value_if_alone is not None:
+                kind |= {"is_flag": False, "flag_value": option.value_if_alone}
             elif option.several:
                 kind |= {"multiple": True, "callback": _joined}
             if option.choices:
@@ -65,7 +69,7 @@ def configured(make: Callable[[], T]) -> T:
         raise click.UsageError(str(error)) from None
 
 
-def _drive(config: Config, listening: "AbstractContextManager[Listener]") -> None:
+def _drive(config: Config, listening: "AbstractContextManager[Listener]", resume: Sequence[str] = ()) -> None:
     from arena.journal.lines import JournalError
     from arena.tournament.drive import drive
 
@@ -74,30 +78,31 @@ def _drive(config: Config, listening: "AbstractContextManager[Listener]") -> Non
             ran = drive(config, listener)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
-    report(ran, config)
+    report(ran, config, resume)
 
 
-def report(ran: "TournamentRun", config: Config) -> None:
-    """If it did not come to its end, says what is saved and how to go on, and leaves."""
+def report(ran: "TournamentRun", config: Config, resume: Sequence[str] = ()) -> None:
+    """If the tournament stopped early, says what is saved and how to resume it (`resume`, or the same command), and
+    exits."""
+    command = shlex.join(["arena", *(resume or sys.argv[1:])])
     for warning in ran.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if ran.rescue is not None:
-        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path)}", err=True)
+        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path, command)}", err=True)
         sys.exit(1)
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
         why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
-        text = f"{why}\n{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}\n{_how_to_go_on(config)}"
-        click.echo(text, err=True)
+        saved = f"{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}"
+        click.echo(f"{why}\n{saved}\n{_how_to_go_on(config, command)}", err=True)
         sys.exit(1 if ran.failure else INTERRUPTED)
 
 
-def _how_to_restore(config: Config, rescued: Path | None) -> str:
+def _how_to_restore(config: Config, rescued: Path | None, command: str) -> str:
     if rescued is None:
         return f"To go on, mend or restore {config.journal} first."
     journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
-    again = f"  arena verify {copy}\n  mv -i {copy} {journal}\n  arena {shlex.join(sys.argv[1:])}"
-    return f"To go on with what was rescued:\n{again}"
+    return f"To go on with what was rescued:\n  arena verify {copy}\n  mv -i {copy} {journal}\n  {command}"
 
 
 def _about_secret(config: Config) -> str:
@@ -109,22 +114,30 @@ def _about_secret(config: Config) -> str:
     return f" Keep {secret} beside it: the deals that are still to come are made from it."
 
 
-def _how_to_go_on(config: Config) -> str:
+def _how_to_go_on(config: Config, command: str) -> str:
     if not config.kept:
         return "With --journal FILE a match is saved and can be gone on with."
-    return f"To go on:  arena {shlex.join(sys.argv[1:])}"
+    return f"To go on:  {command}"
+
+
+def _of_a_match(option: Option) -> Option:
+    text = "The file that everything is written to.  [none: only faults are kept]"
+    return attrs.evolve(option, help=text) if option.name == "journal" else option
 
 
 @click.command()
-@click.argument("bots", nargs=2, metavar="BOT BOT", shell_complete=completion.bot)
-@options_of([option for option in (*TOURNAMENT, *BOT) if option.name != "format"])
-def play(bots: tuple[str, str], **options: str | None) -> None:
+@click.argument("bots", nargs=-1, metavar="BOT BOT", shell_complete=completion.bot)
+@options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
+def play(bots: tuple[str, ...], **options: str | None) -> None:
     """A match between two bots: a line for each round, then the score.
 
     The score is wins - losses - draws, in brackets the share of the score, and the number of rounds. The difference in
     Elo has a 95 % interval; LOS is the likelihood that the first bot is the better one.
 
     A BOT is the name of one that comes along (see `arena bots`), a command line, or name=command.
+
+    Without --journal nothing is kept, unless a bot fails: then everything about the match stays in a temporary folder,
+    which the last line names.
 
     \b
     Examples:
@@ -137,6 +150,8 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
     from arena.stats.standings import fold
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
+    if len(bots) != 2:
+        raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
     with _journal_or_temporary(config) as config:
         _drive(config, nullcontext(PlainLines(click.echo, starts=False, remark=_say)))
         assert config.journal is not None
@@ -146,12 +161,18 @@ def play(bots: tuple[str, str], **options: str | None) -> None:
 
 @contextmanager
 def _journal_or_temporary(config: Config) -> Iterator[Config]:
-    """A match that nobody asked to keep is written all the same, to a place that goes away."""
+    """Without --journal a match is written to a temporary folder, which is kept only if there were faults."""
     if config.journal:
         yield config
         return
-    with TemporaryDirectory(prefix="arena-") as folder:
-        yield attrs.evolve(config, journal=Path(folder) / "match.jsonl", kept=False)
+    folder = Path(mkdtemp(prefix="arena-"))
+    try:
+        yield attrs.evolve(config, journal=folder / "match.jsonl", kept=False)
+    finally:
+        if any(folder.glob("*.faults")):
+            click.echo(f"Because of the faults, everything is kept in {folder}; remove it when you are done.", err=True)
+        else:
+            shutil.rmtree(folder)
 
 
 @click.command()
@@ -187,6 +208,8 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
 def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str, str]) -> Config:
     if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
         return from_file(Path(bots[0]), options)
+    if files := [bot for bot in bots if bot.endswith(".toml")]:
+        raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
     return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
 
 
@@ -268,7 +291,8 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
     config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
-    _drive(config, progress_of(events=False, quiet=not sys.stderr.isatty()))
+    resume = ["run", *OWN_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
+    _drive(config, progress_of(events=False, quiet=not sys.stderr.isatty()), resume)
     print_standings([journal], cross=True)
     click.echo()
 

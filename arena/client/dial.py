@@ -76,7 +76,8 @@ async def connected(
 
 
 def _reason(error: OSError) -> str:
-    """Of the several attempts that trio makes, that of the first."""
+    """Why the first of the several attempts that trio makes failed."""
     cause = first_of(error.__cause__) if error.__cause__ else error
-    known = isinstance(cause, OSError) and not isinstance(cause, socket.gaierror) and cause.errno
-    return os.strerror(known) if known else str(cause)
+    if isinstance(cause, socket.gaierror):  # its number is not one of the system's errors
+        return str(cause.strerror)
+    return os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(cause)

@@ -9,7 +9,7 @@ import attrs
 from tabulate import tabulate
 
 from arena.devtools.regress import Decision
-from arena.support.text import cropped, printable
+from arena.support.text import counted, cropped, printable
 
 _MOST_ROWS: Final = 100
 _MOVE_WIDTH: Final = 40
@@ -88,8 +88,8 @@ def _lines(findings: Findings) -> Iterator[str]:
 
 def _total(findings: Findings) -> str:
     count, faults = len(findings.different), len(findings.faults)
-    rounds = "1 round" if findings.rounds == 1 else f"{findings.rounds} rounds"
-    of = f"{len(findings.decisions)} decisions of {printable(findings.recorded_bot)} in {rounds}"
+    decisions, rounds = counted(len(findings.decisions), "decision"), counted(findings.rounds, "round")
+    of = f"{decisions} of {printable(findings.recorded_bot)} in {rounds}"
     if not count:
         return f"{findings.bot} decides as recorded: none of {of} differs."
     return f"{count} of {of} differ" + (f", {faults} by a fault." if faults else ".")

@@ -102,7 +102,8 @@ def new_bot(language: str, name: str) -> NewBot:
     if language == "python":
         return _python_bot(name)
     if language not in STARTERS:
-        raise StarterError(f"there is no starter in {language!r}; there are: {', '.join(LANGUAGES)}")
+        known = ", ".join(LANGUAGES) + did_you_mean(language, LANGUAGES)
+        raise StarterError(f"there is no starter in {language!r}; there are: {known}")
     starter = STARTERS[language]
     return NewBot({starter.file: starter.text()}, starter.run, starter.needs, starter.build)
 

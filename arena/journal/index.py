@@ -21,7 +21,8 @@ from arena.journal.lines import (
     read_round,
 )
 from arena.journal.reader import JournalReader
-from arena.support.text import printable
+from arena.support.suggestion import did_you_mean
+from arena.support.text import counted, printable
 from engine.cards import SEATS
 
 _MOST_PROBLEMS: Final = 10  # told one by one
@@ -145,7 +146,7 @@ def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
 def _expect(name: str, what: str, known: set[str]) -> None:
     if name not in known:
         names = ", ".join(sorted(map(printable, known))) or "none"
-        raise ValueError(f"no {what} {name!r}; there are: {names}")
+        raise ValueError(f"no {what} {name!r}; there are: {names}{did_you_mean(name, known)}")
 
 
 def _fits(each: ListedRound, wanted: Wanted) -> bool:
@@ -174,7 +175,7 @@ def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
     if not rounds:
         raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")
-    hint = f"; {len(damaged)} lines cannot be used, the first is {damaged[0]}" if damaged else ""
+    hint = f"; {counted(len(damaged), 'line')} cannot be used, the first is {damaged[0]}" if damaged else ""
     raise JournalError(
         f"{path}: no round is called {address!r}; arena replay {path} lists the {rounds} there are{hint}"
     )

@@ -273,7 +273,8 @@ def _damage(error: Exception) -> str:
 
 def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
     opens = msgspec.json.decode(line, type=_Head).type == "tournament"
-    return replace(entry, problem=f"it is of version {version}; this is {VERSION}", opens=opens)
+    problem = f"the line has version {version} of the journal format, but this arena reads version {VERSION}"
+    return replace(entry, problem=problem, opens=opens)
 
 
 def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:

@@ -1,6 +1,5 @@
 """What a bot is to the arena: a name and a command; and the bots that come along."""
 
-import difflib
 import enum
 import importlib.util
 import os
@@ -14,6 +13,7 @@ from typing import Final
 import attrs
 
 from arena.plan.time_control import Limits
+from arena.support.suggestion import did_you_mean
 
 
 class BotError(Exception):
@@ -104,12 +104,16 @@ def command_of(words: Sequence[str]) -> tuple[str, ...]:
     return (*(OWN_BOTS[first].command if first in OWN_BOTS else (first,)), *more)
 
 
-def parse_bot(text: str) -> BotSpec:
-    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+def split_name(text: str) -> tuple[str, str]:
+    """The name and the command of name=command; the name is empty if there is only a command."""
     name, equals, command = text.partition("=")
     named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
-    if not named:
-        name, command = "", text
+    return (name, command) if named else ("", text)
+
+
+def parse_bot(text: str) -> BotSpec:
+    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+    name, command = split_name(text)
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -129,11 +133,9 @@ def missing_program(spec: BotSpec) -> str | None:
             return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
     elif shutil.which(program, path=dict(spec.env).get("PATH")):
         return None
-    near = difflib.get_close_matches(program, OWN_BOTS, n=1)
-    meant = f"; did you mean {near[0]}?" if near else ""
     here = " (a file of this name is here: say ./ before it, or its interpreter)"
     is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
-    return f"there is no program {program!r}{here if is_here else meant}"
+    return f"there is no program {program!r}{here if is_here else did_you_mean(program, OWN_BOTS)}"
 
 
 def name_from(words: list[str]) -> str:

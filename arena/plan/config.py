@@ -1,11 +1,8 @@
-"""The TOML file and the command line become one frozen config; mistakes are told with their place."""
+"""The frozen config of a tournament, made from options and bots; each mistake is reported with its place."""
 
 import os
-import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from arena.plan.bot_spec import (
     missing_program,
     name_from,
     parse_bot,
+    split_name,
 )
 from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
@@ -30,6 +28,7 @@ from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
 from arena.plan.schedule import Format
 from arena.plan.time_control import Limits
+from arena.support.suggestion import did_you_mean
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
 
@@ -92,11 +91,14 @@ class Source:
     values: Mapping[str, Any]
     where: Callable[[str], str]  # of a key: "cup.toml:3" or "--rounds"
 
-    def read(self, options: Mapping[str, Option]) -> dict[str, Any]:
+    def read(self, options: Mapping[str, Option], elsewhere: Callable[[str], str] = lambda _key: "") -> dict[str, Any]:
+        """The value of each option. `elsewhere` says where a key belongs that is not one of these options, if it knows.
+        Raises ConfigError."""
         found = {}
         for key, value in self.values.items():
             if key not in options:
-                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; there are: {', '.join(options)}")
+                hint = elsewhere(key) or f"there are: {', '.join(options)}{did_you_mean(key, options)}"
+                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; {hint}")
             try:
                 found[key] = options[key].read(value)
             except ValueError as error:
@@ -105,34 +107,51 @@ class Source:
         return found
 
 
-def _flag(key: str) -> str:
+def flag_of(key: str) -> str:
     return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER) else "the command line"
 
 
 def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
     """BOT arguments, `--bot` texts of key=value words, and the options that were given."""
-    values = Source(options, _flag).read(by_name(TOURNAMENT, BOT))
+    values = Source(options, flag_of).read(by_name(TOURNAMENT, BOT))
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
     players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
     places = [repr(text) for text in bots]
+    named = [bool(split_name(text)[0]) for text in bots]
     for text in specs:
         where = f"--bot {text!r}"
-        players.append(_bot(each | _spec_keys(text, where), where, Path()))
+        keys = each | _spec_keys(text, where)
+        players.append(bot_of(keys, where, Path()))
         places.append(where)
-    _check_programs(zip(places, players, strict=True))
-    return _config(values, players, _flag)
+        named.append("name" in keys)
+    check_programs(zip(places, players, strict=True))
+    return assembled(values, _with_numbers(players, named), flag_of)
+
+
+def _with_numbers(players: list[AnySpec], named: list[bool]) -> list[AnySpec]:
+    """A bot without a name of its own gets a number if its command gives it the name of another: greedy, greedy-2."""
+    taken = {player.name for player, has_name in zip(players, named, strict=True) if has_name}
+    found = list(players)
+    for place, player in enumerate(players):
+        name, number = player.name, 2
+        while not named[place] and name in taken:
+            name, number = f"{player.name}-{number}", number + 1
+        if name_problem(name) is None:  # else the name is too long for a number, and refused as a double
+            found[place] = attrs.evolve(player, name=name)
+        taken.add(name)
+    return found
 
 
 def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
     """One BOT argument, and the options of bots that were given."""
-    spec = _bot_argument(bot, Source(options, _flag).read(by_name(BOT)))
-    _check_programs([(repr(bot), spec)])
+    spec = _bot_argument(bot, Source(options, flag_of).read(by_name(BOT)))
+    check_programs([(repr(bot), spec)])
     return spec
 
 
 def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
     """A bot that is started as it is, with the options of STARTED that were given. Raises ConfigError."""
-    keys = Source(options, _flag).read(by_name(STARTED))
+    keys = Source(options, flag_of).read(by_name(STARTED))
     names = {"cpu": "cpu_seconds"}
     return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
 
@@ -146,111 +165,23 @@ def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
 
 
 def _spec_keys(text: str, where: str) -> dict[str, Any]:
+    expected = "expected words like cmd=./mybot name=mine"
     try:
-        words = dict(word.partition("=")[::2] for word in shlex.split(text))
+        words = shlex.split(text)
     except ValueError as error:
-        raise ConfigError(f"{where}: {error}; expected words like cmd=./mybot name=mine") from None
-    return Source(words, lambda _key: where).read(by_name(BOT, OWN))
+        raise ConfigError(f"{where}: {error}; {expected}") from None
+    if alone := [word for word in words if "=" not in word]:
+        raise ConfigError(f"{where}: {alone[0]!r} has no value; {expected}")
+    return Source(dict(word.split("=", 1) for word in words), lambda _key: where).read(
+        by_name(BOT, OWN), _of_the_tournament
+    )
 
 
-def from_file(path: Path, options: Mapping[str, str]) -> Config:
-    """A tournament file for bots that we start. Raises ConfigError."""
-    found = read_file(path, options)
-    for bot in found.config.bots:
-        if isinstance(bot, RemoteSpec):
-            raise ConfigError(f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve")
-    return found.config
+def _of_the_tournament(key: str) -> str:
+    return f"it is an option of the whole tournament: --{key}" if key in by_name(TOURNAMENT) else ""
 
 
-@attrs.frozen
-class TournamentFile:
-    config: Config
-    server: Mapping[str, Any]  # what stands under [server], and on the command line
-    limits: Limits  # of bots that the file does not name
-    where: Callable[[str], str]  # the place of a key, or of a bot
-
-
-def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> TournamentFile:
-    """A tournament file; options of the command line take precedence over its own. Bots run in the file's folder unless
-    they have a `dir`, which is relative to it, as are `journal`, `cert` and `key`."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: the file is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}") from None
-    lines = _Lines(str(path), text)
-    tables = document.pop("bot", [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
-    each_table = _table(document, "each", "what bots share", lines)
-    server_table = _table(document, "server", "what the server does", lines)
-    values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT))
-    each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT))
-    server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER))
-    flags = Source(options, _flag).read(by_name(TOURNAMENT, BOT, SERVER))
-    values = {"journal": path.with_suffix(".jsonl").name} | values
-    values["journal"] = str(path.parent / values["journal"])
-    server |= {key: path.parent / server[key] for key in ("cert", "key") if key in server}
-    values |= _only(flags, TOURNAMENT)
-    over = _only(flags, BOT)
-    players = []
-    places = [lines.of("bot", number, None) for number in range(len(tables))]
-    for number, table in enumerate(tables):
-        own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN))
-        players.append(_bot(each | own | over, places[number], path.parent))
-    _check_programs(zip(places, players, strict=True))
-    where = partial(_where_in_file, lines, [bot.name for bot in players], options)
-    config = _config(values, players, where, least)
-    return TournamentFile(config, server | _only(flags, SERVER), _limits(each | over), where)
-
-
-def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key in by_name(options)}
-
-
-def _table(document: dict[str, Any], name: str, what: str, lines: "_Lines") -> dict[str, Any]:
-    table = document.pop(name, {})
-    if not isinstance(table, dict):
-        raise ConfigError(f"{lines.of(name, 0, None)}: {what} is written as one [{name}] table")
-    return table
-
-
-def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str], key: str) -> str:
-    """Of a key, or of the second bot with a name."""
-    if key in options:
-        return _flag(key)
-    places = [number for number, name in enumerate(names) if name == key]
-    return lines.of("bot", places[-1], None) if places else lines.of("", 0, key)
-
-
-class _Lines:
-    """Finds the line of a key, as people write TOML: one key a line, under its [table]."""
-
-    def __init__(self, path: str, text: str):
-        self._path = path
-        self._lines: dict[tuple[str, int, str | None], int] = {}
-        table, counts = "", {"": 1}
-        for number, line in enumerate(text.splitlines(), 1):
-            if header := re.match(r"\s*\[\[?\s*([\w-]+)((?:\.[\w-]+)*)\s*\]\]?", line):
-                if header[2]:  # [bot.env] belongs to the last [[bot]]
-                    self._lines.setdefault((table, counts.get(table, 1) - 1, header[2].split(".")[1]), number)
-                    continue
-                table = header[1]
-                counts[table] = counts.get(table, 0) + 1
-                self._lines[table, counts[table] - 1, None] = number
-            elif key := re.match(r"""\s*["']?([\w-]+)["']?\s*[=.]""", line):
-                self._lines.setdefault((table, counts[table] - 1, key[1]), number)
-
-    def of(self, table: str, place: int, key: str | None) -> str:
-        number = self._lines.get((table, place, key))
-        return f"{self._path}:{number}" if number else self._path
-
-
-def _limits(keys: Mapping[str, Any]) -> Limits:
+def limits_of(keys: Mapping[str, Any]) -> Limits:
     bank, increment = keys.get("tc", (None, 0))
     no_move_limit = None if "tc" in keys else Limits().move_ms  # with a bank, each answer may take all of it
     return Limits(
@@ -262,7 +193,7 @@ def _limits(keys: Mapping[str, Any]) -> Limits:
     )
 
 
-def _bot(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
+def bot_of(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
     return _remote_bot(keys, where) if "token" in keys else _local_bot(keys, where, folder)
 
 
@@ -281,7 +212,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         command=(*command_of(words), *keys.get("args", ())),
         cwd=None if cwd == Path() else cwd,
         env=keys.get("env", ()),
-        limits=_limits(keys),
+        limits=limits_of(keys),
         restart=keys.get("restart", Restart.NEVER),
         memory=keys.get("memory"),
         cpu_seconds=keys.get("cpu"),
@@ -290,7 +221,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     )
 
 
-def _check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
+def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
     """Tells of all programs that are missing at once, each with the place of its bot. Raises ConfigError."""
     local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
     if problems := [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]:
@@ -302,10 +233,10 @@ def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
         raise ConfigError(f"{where}: a bot has a cmd, which we start, or a token, with which it connects; not both")
     if "name" not in keys:
         raise ConfigError(f"{where}: a bot with a token needs a name, too")
-    return RemoteSpec(keys["name"], keys["token"], _limits(keys))
+    return RemoteSpec(keys["name"], keys["token"], limits_of(keys))
 
 
-def _config(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str], str], least: int = 2) -> Config:
+def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str], str], least: int = 2) -> Config:
     """`where` tells the place of a key, or of a bot."""
     if len(bots) < least:
         raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")

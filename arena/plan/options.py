@@ -17,6 +17,7 @@ from arena.plan.schedule import Format
 from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
+from arena.support.suggestion import did_you_mean
 from engine.ruleset import RULE_SETS, RuleSet
 from protocol.framing import MAX_LINE
 from protocol.names import NAME_RULE, name_problem
@@ -31,6 +32,7 @@ class Option:
     help: str
     metavar: str = "TEXT"
     flag: bool = False  # on the command line it stands alone and means true
+    value_if_alone: str | None = None  # on the command line it may stand alone, and then means this
     several: bool = False  # on the command line it may be given more than once
     secret: bool = False  # its value is not shown in messages
     choices: tuple[str, ...] = ()  # the words that a shell offers
@@ -118,7 +120,7 @@ def _values(choices: Iterable[Any]) -> tuple[str, ...]:
 
 def _rules(value: Any) -> RuleSet:
     if not isinstance(value, str) or value not in RULE_SETS:
-        raise ValueError(", ".join(RULE_SETS))
+        raise ValueError(", ".join(RULE_SETS) + did_you_mean(value, RULE_SETS))
     return RULE_SETS[value]
 
 
@@ -233,14 +235,14 @@ TOURNAMENT: Final = (
         "mirror",
         _yes_or_no,
         "Play every deal twice with the seats exchanged: only for bots that you trust not to remember.  [false]",
-        "true|false",
+        "[true|false]",
+        value_if_alone="true",
         choices=("true", "false"),
     ),
     Option(
         "seed",
         _seed,
-        "For repeatable experiments: decides all deals, and is public. Without it they come from a secret.",
-        "TEXT",
+        "Decides all deals, for repeatable experiments. It is public; without it they come from a secret.",
     ),
     Option("max-faults", _number(0), "Faults in a row after which a bot is withdrawn; 0 is never.  [5]", "N"),
     Option("max-voids", _number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"),
@@ -266,7 +268,7 @@ BOT: Final = (
     Option(
         "env",
         _environment,
-        "Added to a bot's environment; NAME alone passes on our own. Only names are recorded.",
+        "Added to a bot's environment; NAME alone passes on your own value. Only names are recorded.",
         "'NAME=VALUE …'",
         secret=True,
         several=True,

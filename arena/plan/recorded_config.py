@@ -207,12 +207,20 @@ def _seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}"  # exact, and of any size: a journal can be edited
 
 
+def _size(count: int) -> str:
+    """A number of bytes as the option writes it: 512M."""
+    unit, sign = next(((unit, sign) for unit, sign in _UNITS if count and not count % unit), (1, ""))
+    return json.dumps(f"{count // unit}{sign}") if sign else str(count)
+
+
+_UNITS: Final = ((2**30, "G"), (2**20, "M"), (2**10, "K"))
 _FORMATS: Final[dict[str, Callable[[Any], str]]] = {
     "cmd": lambda words: json.dumps(shlex.join(words), ensure_ascii=False),
     "env": lambda names: json.dumps(" ".join(names), ensure_ascii=False),
     "tc": lambda times: "+".join(map(_seconds, times)),
     "st": _seconds,
     "start": _seconds,
+    "memory": _size,
 }
 
 

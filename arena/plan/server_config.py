@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from arena.plan.config import Config, ConfigError, TournamentFile, read_file
+from arena.plan.config import Config, ConfigError
+from arena.plan.config_file import TournamentFile, read_file
 from arena.plan.time_control import Limits
 from protocol.framing import MAX_LINE
 
@@ -51,7 +52,10 @@ def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, Se
             "out, and the deals come from a secret, or say --public-seed if all bots are yours"
         )
     if server.open_door and not server.forever and "begin" not in found.server:
-        raise ConfigError("with --open it is not known who will come: say when to begin, --begin key or --begin 20:30")
+        raise ConfigError(
+            "with --open it is not known who will come: say when to begin, --begin key or --begin 20:30; to resume a "
+            "tournament, --begin all waits for its bots"
+        )
     if len(found.config.bots) < 2 and not server.open_door:
         raise ConfigError(
             f"a tournament needs two bots or more, found {len(found.config.bots)}; with --open others may join"

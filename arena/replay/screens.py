@@ -9,7 +9,7 @@ from arena.journal.index import ListedRound
 from arena.replay import board
 from arena.replay.positions import Replay, Step
 from arena.replay.seat_view import one_seats_view
-from arena.support.text import cropped, padded, printable
+from arena.support.text import counted, cropped, padded, printable
 from engine.cards import SEATS
 
 _BOARD_KEYS: Final = "arrows step/turn  c claim  g/G ends  v view  ? help  q quit"
@@ -159,7 +159,7 @@ class ListScreen:
     def _status(self) -> str:
         if self.typed:
             return f"number {self.typed}, then Enter"
-        return self.message or f"{len(self.rounds)} rounds   {_LIST_KEYS}"
+        return self.message or f"{counted(len(self.rounds), 'round')}   {_LIST_KEYS}"
 
     def press(self, key: str) -> "ListScreen | ListedRound | None":
         """A round is to open it, None is to leave."""

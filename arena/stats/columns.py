@@ -9,6 +9,7 @@ import attrs
 from arena.journal.endings import Fault
 from arena.stats.ratings import Ratings
 from arena.stats.standings import BotTotals, Standings
+from arena.support.suggestion import did_you_mean
 
 NOTHING: Final = "-"  # where there is no number
 
@@ -121,6 +122,7 @@ def columns_named(text: str) -> tuple[Column, ...]:
         column = by_name.get(name.strip().casefold())
         if column is None:
             known = ", ".join(column.header for column in COLUMNS)
-            raise ValueError(f"no column is called {name.strip()!r}; there are: {known}")
+            meant = did_you_mean(name.strip(), [column.header for column in COLUMNS])
+            raise ValueError(f"no column is called {name.strip()!r}; there are: {known}{meant}")
         chosen.append(column)
     return tuple(chosen)

@@ -32,6 +32,7 @@ from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import Meeting, Versus
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
 from arena.stats.thinking_time import ThinkingTime
+from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
 from protocol.names import is_recorded_name
 
@@ -287,7 +288,8 @@ class Standings:
         """By number in `names`. Raises ValueError for an anchor that is not there."""
         names = self.names
         if anchor is not None and anchor[0] not in names:
-            raise ValueError(f"no bot is called {anchor[0]!r}; there are: {', '.join(names)}")
+            known = ", ".join(names) + did_you_mean(anchor[0], names)
+            raise ValueError(f"no bot is called {anchor[0]!r}; there are: {known}")
         held = None if anchor is None else (names.index(anchor[0]), anchor[1])
         return rate(len(names), self.matchups(), Scale(average, held))
 

@@ -64,7 +64,10 @@ def _for_people(
         columns += (VOIDS,) if standings.excused else ()
         columns += (GROUP,) if _are_groups(rows) else ()
     parts = [_standings_table(rows, columns, markdown)]
-    if remarks := notes(standings, rows, columns):
+    remarks = notes(standings, rows, columns)
+    if standings.forfeits:
+        remarks.append("`arena table --no-faults` leaves out rounds that ended by a fault.")
+    if remarks:
         parts.append("\n\n".join(map(_escaped, remarks)) if markdown else "\n".join(remarks))
     if cross:
         parts += _cross_tables(rows, standings, markdown)
@@ -89,7 +92,7 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
         found.append(f"Matches not finished: {unfinished}.")
     if standings.forfeits:
         names = ", ".join(f"{name} ({count})" for name, count in sorted(standings.forfeits.items()))
-        found.append(f"Rounds forfeited by bots that were withdrawn: {names}. `--no-faults` leaves such rounds out.")
+        found.append(f"Rounds forfeited by bots that were withdrawn: {names}.")
     if voids := standings.voids:
         found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
     if standings.public_seeds:

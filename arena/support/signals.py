@@ -3,9 +3,10 @@
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import trio
+if TYPE_CHECKING:
+    import trio
 
 INTERRUPTED: Final = 130  # the exit status of a program that was stopped so
 
@@ -14,7 +15,9 @@ INTERRUPTED: Final = 130  # the exit status of a program that was stopped so
 async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
     """`stop` is called for each signal while the block runs."""
 
-    async def listen(task_status: trio.TaskStatus[None]) -> None:
+    import trio  # here: commands that run no tasks should not wait for it
+
+    async def listen(task_status: "trio.TaskStatus[None]") -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
             task_status.started()
             async for _ in signals:

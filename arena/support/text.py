@@ -33,6 +33,11 @@ def padded(text: str, width: int) -> str:
     return set_cell_size(cropped(text, width), width)
 
 
+def counted(number: int, thing: str) -> str:
+    """The number with its noun: 1 round, 2 rounds."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def folder_name(text: str) -> str:
     """A text as a file name: bots may be called anything."""
     return re.sub(r"[^\w.+-]", "_", text, flags=re.ASCII)[:80]

@@ -24,7 +24,7 @@ def _write_and_rename(path: Path, text: str) -> None:
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):  # it may not even have been made; the first error is the one to tell
             part.unlink()
         raise

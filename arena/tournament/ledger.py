@@ -204,8 +204,9 @@ def go_on(journal: Journal, config: Config, past: Past) -> Config:
         return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
     missing = planned_rounds(config) - len(ledger.finished)
     if past.revealed and missing:
+        rounds = "1 round is" if missing == 1 else f"{missing} rounds are"
         raise JournalError(
-            f"{journal.path}: {missing} rounds are missing, but the secret of the deals is revealed already, so nobody "
+            f"{journal.path}: {rounds} missing, but the secret of the deals is revealed already, so nobody "
             "can play them. Restore the journal, or begin another one."
         )
     if past.revealed:

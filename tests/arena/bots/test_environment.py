@@ -14,7 +14,8 @@ from arena.cli.progress import Quiet
 from arena.journal.lines import JournalError, JournalLine, RoundLine, TournamentLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
-from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.tournament.drive import drive
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.processes import bad_command
@@ -140,7 +141,11 @@ def test_a_round_is_played_again_with_the_variables_of_our_own_environment(tmp_p
     bundle = next((tmp_path / "cup.faults").iterdir())
     words = [sys.executable, "-m", "arena", "rerun", str(bundle)]
     for environment, status, told in (
-        ({"KEY": "k", "DEPTH": "3"}, 0, "Now:  bad: crashed: it ended (exit status 3)\nThe fault came again.\n"),
+        (
+            {"KEY": "k", "DEPTH": "3"},
+            0,
+            "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving\nThe fault came again.\n",
+        ),
         ({"DEPTH": "3"}, 2, f"Error: {bundle}: bad had KEY in its environment, which is not set now; "),
     ):
         done = subprocess.run(words, env=os.environ | environment, cwd=tmp_path, capture_output=True, text=True)
@@ -201,7 +206,8 @@ def test_env_may_be_given_more_than_once(tmp_path: Path) -> None:
     bot = "x=python3 -c 'import os, sys; sys.exit(str(sorted(os.environ)))'"
     words = [sys.executable, "-m", "arena", "play", bot, "random", "--rounds", "1"]
     words += ["--env", "DEPLOY_KEY", "--env", "DEPTH=3 SPEED=2"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    environment = os.environ | {"TMPDIR": str(tmp_path)}  # the fault is kept there
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     for name in ("DEPLOY_KEY", "DEPTH", "SPEED"):
         assert f"'{name}'" in done.stdout
     assert SECRET not in done.stdout + done.stderr

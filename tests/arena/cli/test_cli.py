@@ -50,15 +50,59 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(r"  round 1\.1-2\.1: it ended \(exit status 3\); see (.*)", done.stdout)
+    detail = re.search(
+        r"  round 1\.1-2\.1: it ended \(exit status 3\); on stderr: I am leaving; see (.*)", done.stdout
+    )
     assert detail
     again = run_in(tmp_path, "rerun", detail[1])
     assert again.stdout.splitlines() == [
-        "Then: bad: crashed: it ended (exit status 3)",
-        "Now:  bad: crashed: it ended (exit status 3)",
+        "Then: bad: crashed: it ended (exit status 3); on stderr: I am leaving",
+        "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving",
         "The fault came again.",
     ]
     assert again.stderr == "I am leaving\n"
+
+
+def test_a_fault_without_a_journal_is_kept_where_its_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    bad = f"bad={bad_command('crash')}"
+    done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2")
+    (folder,) = tmp_path.iterdir()
+    assert f"Because of the faults, everything is kept in {folder}; remove it when you are done.\n" in done.stderr
+    bundles = re.findall(r"; see (.*)", done.stdout)
+    assert len(bundles) == 2
+    assert run_in(tmp_path, "again", bundles[0]).stdout.startswith("Then: bad: crashed: it ended (exit status 3)")
+    assert run_in(tmp_path, "verify", str(folder / "match.jsonl")).returncode == 0
+
+
+def test_a_match_without_faults_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = run_in(tmp_path, "play", steady("a"), steady("b"), "--rounds", "2")
+    assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (0, "", [])
+
+
+def test_a_match_that_is_in_the_journal_already_is_not_played_and_says_so(tmp_path: Path) -> None:
+    words = ("play", steady("a"), steady("b"), "--rounds", "2", "--journal", "m.jsonl")
+    assert run_in(tmp_path, *words).stderr == ""
+    done = run_in(tmp_path, *words)
+    assert done.stderr == "2 of 2 rounds are in the journal already: nothing is left to play.\n"
+    assert "Finished round" not in done.stdout
+    longer = run_in(tmp_path, "run", *words[1:])
+    assert longer.stderr.startswith(done.stderr)
+
+
+def test_the_help_of_play_promises_no_journal() -> None:
+    text = " ".join(arena("play", "--help").output.split())
+    assert "tournament.jsonl" not in text
+    assert "[none: only faults are kept]" in text
+    assert "tournament.jsonl" in arena("run", "--help").output
+
+
+def test_two_bots_of_one_kind_can_play_each_other(tmp_path: Path) -> None:
+    done = run_in(tmp_path, "play", "greedy", "greedy", "--rounds", "2")
+    assert "Finished round 1 (greedy vs greedy-2): " in done.stdout
 
 
 def test_a_round_played_again_has_the_deal_that_it_promises(tmp_path: Path) -> None:
@@ -202,10 +246,25 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
             ["run", "greedy", "random", "--rounds", "3", "--mirror", "true"],
             "mirrored rounds come in pairs: expected an even",
         ),
-        (["play", "greedy", "greedy"], "two bots are named 'greedy'"),
+        (["play", "x=greedy", "x=greedy"], "two bots are named 'x'"),
         (["play", "gredy", "random"], "'gredy': there is no program 'gredy'; did you mean greedy?"),
         (["table", "none.jsonl"], "File 'none.jsonl' does not exist"),
+        (["play", "greedy"], "a tournament needs two bots or more, found 1"),
+        (["play", "greedy", "random", "counting"], "a match is between two bots, found 3; `arena run` plays with more"),
+        (["play", "--mirror", "greedy", "random"], "--mirror: mirror = 'greedy', but expected true or false"),
+        (["run", "cup.toml", "random"], "'cup.toml': a tournament file stands alone; write all other bots into it"),
+        (
+            ["run", "greedy", "--bot", "random"],
+            "--bot 'random': 'random' has no value; expected words like cmd=./mybot",
+        ),
         (["fly"], "No such command 'fly'"),
+        (["plya"], "No such command 'plya'; did you mean play?"),
+        (["play", "greedy", "random", "--ronds", "4"], "Did you mean"),
+        (["play", "greedy", "random", "--rules", "tactcs"], "did you mean tactics?"),
+        (
+            ["play", "greedy", "random", "--env", "NO_SUCH"],
+            "expected NO_SUCH to be set in the environment of arena, or",
+        ),
     ],
 )
 def test_a_wrong_call_is_told_what_is_wrong(arguments: list[str], problem: str) -> None:

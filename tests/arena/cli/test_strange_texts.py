@@ -107,7 +107,10 @@ def test_a_server_that_refuses_does_so_in_one_harmless_line(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("words", [("play",), ("run", "--journal", "cup.jsonl")])
-def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(
+    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a match without a journal keeps its faults there
     (tmp_path / "bot.py").write_text(BOT)
     bots = (f"bad={sys.executable} bot.py", "random")
     done = subprocess.run(

@@ -97,7 +97,7 @@ def test_a_damaged_round_is_told_in_the_list_and_the_others_open(folder: Path) -
     journal = folder / "cup.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b'"points":[', b'"points":[1', 1) + b"{\n")
     with arena_in_terminal(["replay", "cup.jsonl"], folder) as session:
-        session.wait_for("1 problems: cup.jsonl:7:")
+        session.wait_for("1 problem: cup.jsonl:7:")
         session.press("\r")
         session.wait_for("cup.jsonl:2: round 1.1-2.1: the record says points")
         session.press(DOWN + "\r")

@@ -219,7 +219,7 @@ def test_rounds_of_another_version_and_a_repeated_tournament_are_told(journal: P
     done = arena("regress", journal, steady("a"))
     assert "in 3 rounds" in done.stdout
     assert done.stderr.splitlines() == [
-        f"{journal}:2: it is of version 2; this is 1",
+        f"{journal}:2: the line has version 2 of the journal format, but this arena reads version 1",
         f"{journal}:6: this tournament was already read; its rounds are left out",
     ]
 

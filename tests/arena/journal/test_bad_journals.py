@@ -166,8 +166,8 @@ def _version_unlike_ours(lines: list[Line]) -> list[Line]:
     [
         (_ending, "tired"),
         (_winner, "7"),
-        (_version, "it is of version 2; this is 1"),
-        (_version_unlike_ours, "it is of version 2; this is 1"),
+        (_version, "the line has version 2 of the journal format, but this arena reads version 1"),
+        (_version_unlike_ours, "the line has version 2 of the journal format, but this arena reads version 1"),
     ],
 )
 def test_a_line_that_cannot_be_is_told_with_its_place_and_not_counted(
@@ -200,7 +200,8 @@ def test_an_opening_line_of_another_version_takes_its_rounds_with_it(lines: list
     write(journal, lines)
     standings, problems = fold([journal])
     assert standings.rounds == 0
-    assert problems == [f"{journal}:1: it is of version 2; this is 1; the rounds of its tournament are left out"]
+    version = "the line has version 2 of the journal format, but this arena reads version 1"
+    assert problems == [f"{journal}:1: {version}; the rounds of its tournament are left out"]
     assert run(journal).exit_code == 1
 
 

@@ -1,12 +1,14 @@
 """The tournament file and the command line: one config, and errors that say where."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec, Restart
-from arena.plan.config import Config, ConfigError, from_command_line, from_file
+from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.plan.recorded_config import differences
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
@@ -133,7 +135,8 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
     ("bots", "specs", "options", "problem"),
     [
         (["greedy"], [], {}, "a tournament needs two bots or more, found 1"),
-        (["greedy", "greedy"], [], {}, "two bots are named 'greedy'; give one of them another"),
+        (["x=greedy", "x=greedy"], [], {}, "two bots are named 'x'; give one of them another"),
+        (["greedy=random"], ["cmd=random name=greedy"], {}, "two bots are named 'greedy'; give one of them another"),
         (["greedy", "'x"], [], {}, "is no command line: No closing quotation"),
         (["greedy", "random"], [], {"rounds": "many"}, "--rounds: rounds = 'many', but expected a whole number"),
         (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
@@ -147,6 +150,57 @@ def test_a_mistake_on_the_command_line_is_told(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         from_command_line(bots, specs, options)
+
+
+BOTS = '[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"ronds = 4\n{BOTS}", "cup.toml:1: 'ronds' is no option here; there are: rules, .*; did you mean rounds?"),
+        (f'tc = "5+1"\n{BOTS}', "cup.toml:1: 'tc' is no option here; it belongs in [each], or in the [[bot]]"),
+        (f'cmd = "greedy"\n{BOTS}', "cup.toml:1: 'cmd' is no option here; it belongs in a [[bot]]"),
+        (f'listen = "[::1]:1"\n{BOTS}', "cup.toml:1: 'listen' is no option here; it belongs in [server]"),
+        (f"env = {{A = 'x'}}\n{BOTS}", "cup.toml:1: 'env' is no option here; it belongs in [each], or in the"),
+        (f"{BOTS}rounds = 4\n", "cup.toml:5: 'rounds' is no option here; it belongs at the top of the file"),
+        (BOTS.replace("[bot]", "[bots]"), "cup.toml:1: [[bots]] is not a table .*; did you mean [[bot]]?"),
+        ('bots = ["greedy", "random"]\n', "cup.toml:1: [[bots]] is not a table of .*; did you mean [[bot]]?"),
+        (f"[serve]\ngrace = 3\n{BOTS}", "cup.toml:1: [serve] is not a table .*; did you mean [server]?"),
+        (f"[each]\nmemroy = '1G'\n{BOTS}", "cup.toml:2: 'memroy' is no option here; .*; did you mean memory?"),
+        (f"rules = 'tactcs'\n{BOTS}", "cup.toml:1: rules = 'tactcs', but expected base, .*; did you mean tactics?"),
+    ],
+)
+def test_a_misspelt_or_misplaced_key_is_reported_with_what_was_meant(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
+        file(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("cmd=random rounds=4", "'rounds' is no option here; it is an option of the whole tournament: --rounds"),
+        ("cmd=random memroy=1G", "'memroy' is no option here; there are: .*; did you mean memory?"),
+    ],
+)
+def test_a_wrong_key_of_a_bot_on_the_command_line_is_reported_with_what_was_meant(spec: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=".*".join(map(re.escape, problem.split(".*")))):
+        from_command_line(["greedy"], [spec], {})
+
+
+@pytest.mark.parametrize(
+    ("bots", "specs", "names"),
+    [
+        (["greedy", "greedy"], [], ["greedy", "greedy-2"]),
+        (["greedy", "greedy --seed 3", "greedy"], [], ["greedy", "greedy-2", "greedy-3"]),
+        (["greedy", "greedy=random"], [], ["greedy-2", "greedy"]),  # a name that was given is kept
+        (["greedy", "greedy-2=random"], ["cmd=greedy"], ["greedy", "greedy-2", "greedy-3"]),
+    ],
+)
+def test_a_bot_without_a_given_name_gets_a_number_where_its_name_is_taken(
+    bots: list[str], specs: list[str], names: list[str]
+) -> None:
+    assert [bot.name for bot in from_command_line(bots, specs, {}).bots] == names
 
 
 @pytest.mark.parametrize("text", ["bot = [1, 2]", "[bot]\ncmd = 'greedy'"])
@@ -168,6 +222,22 @@ def test_the_differences_of_two_configs_are_shown_one_by_one() -> None:
     assert differences(one, two) == [f"bot greedy: {slower}", f"bot random: {slower}"]
     three = from_command_line(["greedy", "counting"], [], {"seed": "1", "st": "2"}).recorded()
     assert differences(one, three) == ["the journal has the bots greedy, random, now there are greedy, counting"]
+
+
+def test_differences_are_reported_in_the_words_of_the_options() -> None:
+    one = from_command_line(["greedy", "random"], [], {}).recorded()
+    flags = {"memory": "1G", "tc": "3+0.5", "start": "none", "timemargin": "7", "cpu": "9", "mirror": "true"}
+    two = from_command_line(["greedy", "random"], [], flags).recorded()
+    found = [line.removeprefix("bot greedy: ") for line in differences(one, two) if "random" not in line]
+    assert found == [
+        "the journal has mirror = false, now it is true",
+        "the journal has tc = none, now it is 3+0.5",
+        "the journal has st = 10, now it is none",
+        "the journal has start = 10, now it is none",
+        "the journal has timemargin = 50, now it is 7",
+        'the journal has memory = none, now it is "1G"',
+        "the journal has cpu = none, now it is 9",
+    ]
 
 
 def test_a_bot_may_have_no_limit_to_start() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.journal.verify import verify_journals
-from arena.plan.config import ConfigError, from_command_line, from_file
+from arena.plan.config import ConfigError, from_command_line
+from arena.plan.config_file import from_file
 from arena.plan.names import skeletons, twin_of
 from arena.server.admission import Refusal, Refused, Registry
 from arena.stats.standings import fold

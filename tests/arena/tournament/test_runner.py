@@ -74,8 +74,8 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("crash-at-start", "failed-to-start", "before it said hello; exit status 1; on stderr: no licence"),
         ("slow-start", "failed-to-start", "it did not say hello; allowed were 500 ms"),
         ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
-        ("crash", "crashed", "it ended (exit status 3)"),
-        ("exit-0", "crashed", "it ended (exit status 0)"),
+        ("crash", "crashed", "it ended (exit status 3); on stderr: I am leaving"),
+        ("exit-0", "crashed", "it ended (exit status 0); on stderr: I am leaving"),
         ("close-input", "crashed", "the bot closed its end, but it still runs"),
         ("hang", "timeout", "no answer after "),
         ("late", "timeout", "ms; allowed were 300 ms for an answer"),
@@ -225,6 +225,8 @@ def test_a_bot_that_leaves_after_a_round_loses_the_next_one(journal: Path) -> No
     config = configured(*bots, journal=journal, rounds="4", max_faults="0")
     lines = sorted(played(config), key=lambda line: line.round)
     assert [line.result.ending == "crashed" for line in lines] == [False, True, False, True]
+    assert lines[1].fault is not None
+    assert lines[1].fault.detail.endswith("(exit status 1); on stderr: enough")
     report = verify_journals([journal])
     assert (report.problems, report.voids) == ([], 0)
 

@@ -1,0 +1,128 @@
+"""What people stumble over in their first hour, and what they read then."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.cli.main import main
+from arena.plan.config import ConfigError
+from arena.plan.server_config import read_server_file
+from arena.stats.columns import COLUMNS
+from tests.helpers.journals import write
+from tests.helpers.processes import bad_command
+from tests.helpers.tournaments import steady
+
+
+def arena(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize(
+    ("words", "mirrored"),
+    [(["--mirror"], True), (["--mirror", "true"], True), (["--mirror", "false"], False), ([], False)],
+)
+def test_mirror_may_stand_alone(tmp_path: Path, words: list[str], mirrored: bool) -> None:
+    journal = tmp_path / "cup.jsonl"
+    done = arena("play", steady("a"), steady("b"), "--rounds", "2", "--journal", journal, *words)
+    assert done.exit_code == 0, done.output
+    assert msgspec.json.decode(journal.read_bytes().splitlines()[0])["config"]["mirror"] is mirrored
+
+
+def test_the_help_of_table_names_every_column() -> None:
+    named = arena("table", "--help").output.partition("Columns:")[2].partition("\n\n")[0]
+    assert [name.strip() for name in " ".join(named.split()).split(",")] == [column.header for column in COLUMNS]
+
+
+@pytest.fixture
+def withdrawn(tmp_path: Path) -> Path:
+    """The journal of a match that one bot had to forfeit."""
+    journal = tmp_path / "cup.jsonl"
+    bad = f"bad={bad_command('crash')}"
+    done = arena("play", bad, steady("good"), "--rounds", "4", "--max-faults", "1", "--journal", journal)
+    assert done.exit_code == 0, done.output
+    return journal
+
+
+def test_only_a_table_tells_of_an_option_of_tables(withdrawn: Path, tmp_path: Path) -> None:
+    assert "`arena table --no-faults` leaves out rounds that ended by a fault." in arena("table", withdrawn).output
+    assert arena("report", withdrawn, "-o", tmp_path / "report").exit_code == 0
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "Rounds forfeited by bots that were withdrawn: bad (3)." in page
+    assert "--no-faults" not in page
+
+
+def test_one_of_a_thing_is_not_called_many(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 1, ("a", "b"))
+    assert "1 round, with its replay. Open " in arena("report", journal).output
+    last = [line for line in arena("verify", journal).output.splitlines() if line.startswith("1 round of 1 tournament")]
+    assert re.fullmatch(r"1 round of 1 tournament, 0 void: (1 problem|\d+ problems|all in order)", last[0])
+    journal.write_bytes(journal.read_bytes() + b"{}\n")
+    assert "1 line cannot be used" in arena("replay", journal, "9.9").output
+
+
+def test_an_open_server_says_when_a_resumed_tournament_begins(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text("")
+    with pytest.raises(ConfigError, match=r"say when to begin, .*; to resume a tournament, --begin all waits"):
+        read_server_file(tmp_path / "cup.toml", {"open": "true", "listen": "127.0.0.1:0"})
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["table", "JOURNAL", "--columns", "Rank,Nmae"], "did you mean Name?"),
+        (["table", "JOURNAL", "--anchor", "gredy=1500"], "did you mean greedy?"),
+        (["replay", "JOURNAL", "--bot", "gredy"], "did you mean greedy?"),
+        (["replay", "JOURNAL", "--rules", "tactic"], "did you mean tactics?"),
+        (["regress", "JOURNAL", "random", "--as", "gredy"], "did you mean greedy?"),
+        (["new-bot", "pyhton", "mybot"], "did you mean python?"),
+        (["connect", "127.0.0.1:1", "--", "gredy"], "did you mean greedy?"),
+        (["check", "gredy"], "did you mean greedy?"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(tmp_path: Path, words: list[str], hint: str) -> None:
+    journal = str(write(tmp_path / "cup.jsonl", 4, ("greedy", "random")))
+    done = arena(*(journal if word == "JOURNAL" else word for word in words))
+    assert done.exit_code in (1, 2)
+    assert hint in done.output
+
+
+@pytest.mark.parametrize("words", [["table"], ["verify"], ["replay"], ["report"], ["regress"]])
+def test_a_tournament_file_is_not_taken_for_its_journal(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "cup.toml").write_text("rounds = 4\n")
+    done = arena(*words, tmp_path / "cup.toml", *(["greedy"] if words == ["regress"] else []))
+    assert done.exit_code == 2
+    assert f"cup.toml is a tournament file; its journal is {tmp_path / 'cup.jsonl'}" in done.output
+
+
+def test_a_round_that_a_bot_did_not_play_comes_with_the_command_that_lists_them(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4, ("greedy", "random"))
+    done = arena("regress", journal, "greedy", "--round", "9")
+    assert f"; arena replay {journal} --bot greedy lists the 4 it has" in done.output
+
+
+def test_an_unknown_host_is_reported_without_an_error_number() -> None:
+    done = arena("watch", "no-such-host.invalid:4000")
+    assert done.exit_code == 1
+    assert re.match(r"Error: cannot connect to no-such-host.invalid:4000: [A-Z][a-z]+ ", done.output)
+
+
+def test_a_server_with_nothing_left_to_play_says_so(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text('rounds = 2\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n')
+    command = [sys.executable, "-m", "arena", "serve", "cup.toml", "--listen", "127.0.0.1:0"]
+    first, second = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60) for _ in range(2)
+    )
+    assert "Finished round 2" in first.stderr
+    assert second.stderr == "2 of 2 rounds are in the journal already: nothing is left to play.\n"
+    assert second.stdout == first.stdout
+
+
+def test_a_crash_in_a_round_shows_what_the_bot_wrote(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "arena", "play", f"bad={bad_command('crash')}", steady("good"), "--rounds", "1"]
+    done = subprocess.run([*command, "--journal", "m.jsonl"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "  it ended (exit status 3); on stderr: I am leaving; see " in done.stdout

@@ -16,6 +16,7 @@ from typing import Final
 import attrs
 
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
+from arena.support.suggestion import did_you_mean
 from protocol.names import NAME_RULE, name_problem
 
 

@@ -12,20 +12,40 @@ from arena.replay.claim_reasons import Reason, reason_for
 from arena.replay.movements import DECKS, Change, Places, back_of, carried, movements, places_of
 from arena.replay.positions import DrawnCard, Replay, RoundFault, Since, Step
 from engine.actions import Action, Kind
-from engine.cards import SEATS, Card, card_texts, is_clan, other
+from engine.cards import CARD_TEXTS, SEATS, Card, card_texts, is_clan, other
 from engine.game import Game
 from engine.phase import Phase
 from engine.position import Position, StonePosition
 from engine.record import GameRecord, dealt, steps
 
 
+@attrs.frozen
+class _Cards:
+    """A position and where all its cards lie, found once for the step before it and the step after it."""
+
+    position: Position
+    places: Places
+    face_up: Places  # the same with the faces of the decks
+
+    @staticmethod
+    def of(game: Game) -> "_Cards":
+        position = game.position()
+        places = places_of(position)
+        decks = {"deck": position.clan_deck, "tactics": position.tactic_deck}
+        faces = {name: [CARD_TEXTS[card] for card in deck] for name, deck in decks.items()}
+        return _Cards(position, places, places | faces)
+
+
 def replay_of(line: RoundLine) -> Replay:
     """All positions of the round. Raises EngineError or ValueError, saying where, if it was not played by the rules."""
     record = game_record(line)
     game = dealt(record)
-    made = [Step(number=0, position=game.position())]
+    before = _Cards.of(game)
+    made = [Step(number=0, position=before.position)]
     for action, claim in _moves(record, game):
-        made.append(_after_move(made[-1], line, action, claim, game.position()))
+        after = _Cards.of(game)
+        made.append(_after_move(made[-1], line, action, claim, before, after))
+        before = after
     check(record, game)
     if record.outcome is not None and isinstance(record.outcome.ending, Fault):
         made.append(_after_fault(made[-1], line))
@@ -64,25 +84,26 @@ def _reason(game: Game, action: Action) -> Reason | None:
     return reason_for(game, game.to_move, action.stone)
 
 
-def _after_move(last: Step, line: RoundLine, action: Action, claim: Reason | None, after: Position) -> Step:
-    index, before, seat = last.number, last.position, last.position.to_move
-    drawn = card_texts(tuple(_drawn(before, after, action)))
-    since = zip(after.stones, last.complete_since, strict=True)
+def _after_move(
+    last: Step, line: RoundLine, action: Action, claim: Reason | None, before: _Cards, after: _Cards
+) -> Step:
+    index, seat = last.number, last.position.to_move
+    drawn = card_texts(tuple(_drawn(before.position, after.position, action)))
     return Step(
         number=index + 1,
         turn=last.turn + (last.seat != seat),
         seat=seat,
-        decision=before.phase.value,
+        decision=last.position.phase.value,
         move=action.text,
         ms=line.moves[index][2],
         note=line.notes.get(str(index)),
-        drawn=tuple(DrawnCard(seat, card) for card in drawn),
+        drawn=tuple([DrawnCard(seat, card) for card in drawn]),
         claim=claim,
         reason=claim.text(line.bots[other(seat)]) if claim else None,
-        complete_since=tuple(_complete_since(stone, was, index + 1) for stone, was in since),
-        movements=tuple(movements(places_of(before), DECKS.values(), _carried(before, after, drawn))),
-        changes=tuple(_changes(before, after)),
-        position=after,
+        complete_since=_complete_since(last, after.position),
+        movements=tuple(movements(before.places, DECKS.values(), _carried(before, after, drawn))),
+        changes=tuple(_changes(before.position, after.position)),
+        position=after.position,
     )
 
 
@@ -103,9 +124,15 @@ def _after_fault(last: Step, line: RoundLine) -> Step:
     )
 
 
-def _complete_since(stone: StonePosition, was: Since, number: int) -> Since:
+def _complete_since(last: Step, after: Position) -> tuple[Since, ...]:
+    """For each stone, the positions with which its sides became complete."""
+    stones = zip(last.position.stones, after.stones, last.complete_since, strict=True)
+    return tuple([since if was == now else _since(now, since, last.number + 1) for was, now, since in stones])
+
+
+def _since(stone: StonePosition, since: Since, number: int) -> Since:
     first, second = (
-        (number if was[seat] is None else was[seat]) if stone.is_complete(seat) else None for seat in SEATS
+        (number if since[seat] is None else since[seat]) if stone.is_complete(seat) else None for seat in SEATS
     )
     return first, second
 
@@ -122,21 +149,15 @@ def _drawn(before: Position, after: Position, action: Action) -> Iterator[Card]:
         yield from was[: len(was) - len(now)]
 
 
-def _carried(before: Position, after: Position, drawn: tuple[str, ...]) -> list[tuple[str, str, str]]:
+def _carried(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """Which cards went from where to where: first those of the move, then those that were drawn."""
-    hand = f"hand{before.to_move}"
-    was, now = _face_up(before), _face_up(after)
+    hand = f"hand{before.position.to_move}"
     draws = [(card, DECKS[back_of(card)], hand) for card in drawn]
+    undrawn = {name: after.face_up[name].copy() for name in (hand, *DECKS.values())}
     for card, deck, _ in reversed(draws):
-        now[hand].remove(card)
-        now[deck].insert(0, card)
-    return [*carried(was, now), *draws]
-
-
-def _face_up(position: Position) -> Places:
-    """Every place, the decks with their faces, too."""
-    decks = {"deck": list(card_texts(position.clan_deck)), "tactics": list(card_texts(position.tactic_deck))}
-    return places_of(position) | decks
+        undrawn[hand].remove(card)
+        undrawn[deck].insert(0, card)
+    return [*carried(before.face_up, after.face_up | undrawn), *draws]
 
 
 def _changes(before: Position, after: Position) -> Iterator[Change]:
@@ -144,8 +165,9 @@ def _changes(before: Position, after: Position) -> Iterator[Change]:
     yield from _change("phase", before.phase.value, after.phase.value)
     yield from _change("to_move", before.decides, after.decides)
     for number, (was, now) in enumerate(zip(before.stones, after.stones, strict=True), 1):
-        yield from _change(f"owner{number}", was.owner, now.owner)
-        yield from _change(f"needs{number}", was.needs, now.needs)
+        if was != now:
+            yield from _change(f"owner{number}", was.owner, now.owner)
+            yield from _change(f"needs{number}", was.needs, now.needs)
 
 
 def _change(name: str, before: Any, after: Any) -> Iterator[Change]:

@@ -20,6 +20,7 @@ from engine.position import Position
 CLAN, TACTIC = "clan", "tactic"  # how a card looks from behind
 HAND_ORDER: Final = {CLAN: -2, TACTIC: -1} | CARD_BY_TEXT
 DECKS: Final = {CLAN: "deck", TACTIC: "tactics"}
+_STONE_PLACES: Final = tuple((f"mode{number}", f"stone{number}.0", f"stone{number}.1") for number in range(1, 10))
 
 Places = dict[str, list[str]]  # deck, tactics, hand0, hand1, stone1.0 to stone9.1, mode1 to mode9, discard
 
@@ -54,10 +55,9 @@ def places_of(position: Position) -> Places:
         "discard": list(card_texts(position.discard)),
         **{f"hand{seat}": list(card_texts(position.hands[seat])) for seat in SEATS},
     }
-    for number, stone in enumerate(position.stones, 1):
-        places[f"mode{number}"] = list(card_texts(stone.modes))
-        for seat in SEATS:
-            places[f"stone{number}.{seat}"] = list(card_texts(stone.sides[seat]))
+    for (mode, first, second), stone in zip(_STONE_PLACES, position.stones, strict=True):
+        places[mode] = list(card_texts(stone.modes))
+        places[first], places[second] = (list(card_texts(side)) for side in stone.sides)
     return places
 
 

@@ -57,6 +57,8 @@ def serve(
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, listener, begin_key)
         if running.cycles.is_over:
+            listener.heard(TournamentOpened(running.cycles.total, running.cycles.finished))
+            listener.heard(TournamentEnded(running.cycles.finished, running.cycles.total))
             return running.result()
         tune_gc()
         running.warn_of_few_descriptors(raise_descriptor_limit())

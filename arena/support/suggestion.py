@@ -6,5 +6,8 @@ from collections.abc import Iterable
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The end of an error message that names the known word nearest to `word`; empty if none is near."""
-    near = difflib.get_close_matches(word, known, n=1) if isinstance(word, str) else []
-    return f"; did you mean {near[0]}?" if near else ""
+    if not isinstance(word, str):
+        return ""
+    near = difflib.get_close_matches(word, known)
+    alike = [each for each in near if each[0] == word[0]]  # people rarely mistype the first letter
+    return f"; did you mean {(alike or near)[0]}?" if near else ""

@@ -1,24 +1,28 @@
 """The text of a position: it round-trips, it is short to write by hand, and every mistake is named with its line."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from engine.cards import SEATS
 from engine.errors import PositionError
 from engine.game import Game
 from engine.phase import Phase
 from engine.position_text import position_from_text, position_to_text
-from engine.ruleset import RuleSet
+from engine.ruleset import RULE_SETS, RuleSet
 from tests.helpers.positions import cards, legal, position
 from tests.helpers.walks import rule_sets, seeds, walk
 
+ROUNDS = min(1000, settings().max_examples // 4)  # of each rule set: a thousand with `make fuzz`, else 25
+
 
 @pytest.mark.fuzz
-@given(rule_sets, seeds)
-def test_every_position_of_a_round_survives_as_text(rules: RuleSet, seed: int) -> None:
+@pytest.mark.parametrize("name", RULE_SETS)
+@settings(max_examples=ROUNDS)
+@given(seed=seeds)
+def test_every_position_of_a_round_survives_as_text(name: str, seed: int) -> None:
     """Equal games have the same legal actions and do the same after every further move."""
     game = None
-    for game, _ in walk(rules, seed):
+    for game, _ in walk(RULE_SETS[name], seed):
         assert_survives(game)
     assert game is not None
     assert game.outcome is not None

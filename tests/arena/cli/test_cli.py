@@ -50,9 +50,7 @@ def test_a_fault_is_told_with_its_reason_and_can_be_played_again(tmp_path: Path)
     bad = f"bad={bad_command('crash')}"
     done = run_in(tmp_path, "play", bad, steady("good"), "--rounds", "2", "--journal", "m.jsonl")
     assert "Finished round 1 (bad vs good): 0-1 {bad crashed}" in done.stdout
-    detail = re.search(
-        r"  round 1\.1-2\.1: it ended \(exit status 3\); on stderr: I am leaving; see (.*)", done.stdout
-    )
+    detail = re.search(r"  round 1\.1-2\.1: it ended \(exit status 3\); on stderr: I am leaving; see (.*)", done.stdout)
     assert detail
     again = run_in(tmp_path, "rerun", detail[1])
     assert again.stdout.splitlines() == [
@@ -73,7 +71,7 @@ def test_a_fault_without_a_journal_is_kept_where_its_message_says(
     assert f"Because of the faults, everything is kept in {folder}; remove it when you are done.\n" in done.stderr
     bundles = re.findall(r"; see (.*)", done.stdout)
     assert len(bundles) == 2
-    assert run_in(tmp_path, "again", bundles[0]).stdout.startswith("Then: bad: crashed: it ended (exit status 3)")
+    assert run_in(tmp_path, "rerun", bundles[0]).stdout.startswith("Then: bad: crashed: it ended (exit status 3)")
     assert run_in(tmp_path, "verify", str(folder / "match.jsonl")).returncode == 0
 
 
@@ -289,7 +287,7 @@ def test_a_reader_who_has_had_enough_ends_a_match_without_a_traceback(tmp_path: 
 
 def test_every_command_has_help_with_examples_that_can_be_parsed() -> None:
     names = [line.split()[0] for line in arena("--help").output.partition("Commands:")[2].splitlines() if line.strip()]
-    assert len(names) == 18
+    assert len(names) == 19
     for name in names:
         text = arena(name, "--help").output
         assert text.startswith(f"Usage: main {name}")

@@ -35,7 +35,7 @@ def completed(*words: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["re"], ["replay", "report", "regress"]),
+        (["re"], ["replay", "report", "regress", "rerun"]),
         (["play", ""], ["random", "greedy", "counting"]),
         (["play", "gr"], ["greedy"]),
         (["play", "greedy", "c"], ["counting"]),

@@ -118,11 +118,11 @@ def test_a_server_with_nothing_left_to_play_says_so(tmp_path: Path) -> None:
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60) for _ in range(2)
     )
     assert "Finished round 2" in first.stderr
-    assert second.stderr == "2 of 2 rounds are in the journal already: nothing is left to play.\n"
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 2 of 2 rounds are in the journal already: .*\n", second.stderr)
     assert second.stdout == first.stdout
 
 
 def test_a_crash_in_a_round_shows_what_the_bot_wrote(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "arena", "play", f"bad={bad_command('crash')}", steady("good"), "--rounds", "1"]
     done = subprocess.run([*command, "--journal", "m.jsonl"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert "  it ended (exit status 3); on stderr: I am leaving; see " in done.stdout
+    assert "  round 1.1-2.1: it ended (exit status 3); on stderr: I am leaving; see " in done.stdout

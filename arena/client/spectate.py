@@ -17,6 +17,7 @@ from engine.cards import (
     CLAN_BACK,
     CLAN_CARDS,
     SEATS,
+    STONES,
     TACTIC_BACK,
     TACTIC_DECK,
     Card,
@@ -122,6 +123,8 @@ def _took(ms: int | None) -> str:
 def position_of(message: WatchedPosition) -> Position:
     """What the server shows. Raises ConnectError if it names something that is not in the game."""
     try:
+        if len(message.stones) != len(STONES):
+            raise ValueError(f"there are {len(message.stones)} stones, but expected {len(STONES)}")
         return Position(
             rules=RuleSet.named(message.rules),
             stones=tuple(map(_stone, message.stones)),

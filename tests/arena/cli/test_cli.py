@@ -296,7 +296,7 @@ def test_every_command_has_help_with_examples_that_can_be_parsed() -> None:
         command = main.get_command(click.Context(main), name)
         assert command is not None
         for line in re.findall(rf"^ +arena {name}(?= |$)(.*?)(?:   .*)?$", text.partition("Example")[2], re.MULTILINE):
-            words = shlex.split(line.partition(" > ")[0])
+            words = shlex.split(re.split(r" [>|] ", line)[0])
             values, left, _ = command.make_parser(click.Context(command)).parse_args(words)
             assert left == []
             assert not [value for value in values.values() if isinstance(value, str) and value.startswith("--")], line

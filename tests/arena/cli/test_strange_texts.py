@@ -186,6 +186,7 @@ def test_a_server_reaches_no_terminal_of_a_watcher() -> None:
         {"hands": [[EVIL], ["r1"]]},
         {"stones": [{"sides": [[EVIL], []], "owner": None, "needs": 3, "modes": [], "complete_first": None}] * 9},
         {"stones": [{"sides": [[], []], "owner": None, "needs": 3, "modes": [EVIL], "complete_first": None}] * 9},
+        {"stones": []},
         {"discard": [EVIL]},
         {"tactics_played": [[EVIL], []]},
         {"phase": EVIL},

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal: all of them stop what is under way, in an orderly manner."""
+"""Ctrl-C, SIGTERM and a closed terminal all request an orderly stop."""
 
 import contextlib
 import signal
@@ -7,12 +7,12 @@ from typing import Final
 
 import trio
 
-INTERRUPTED: Final = 130  # the exit status of a program that was stopped so
+INTERRUPTED: Final = 130  # the exit status of a program that was stopped by one of these signals
 
 
 @contextlib.asynccontextmanager
 async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
-    """`stop` is called for each signal while the block runs."""
+    """Call `stop` for each SIGINT, SIGTERM and SIGHUP that arrives while the block runs."""
 
     async def listen(task_status: trio.TaskStatus[None]) -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
@@ -27,7 +27,7 @@ async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """What is inside a group of exceptions."""
+    """The first exception inside a group, however deeply nested; any other exception is returned as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -35,7 +35,8 @@ def first_of(error: BaseException) -> BaseException:
 
 @contextlib.contextmanager
 def unwrapped(*kinds: type[Exception]) -> Iterator[None]:
-    """Errors of these kinds come out of nurseries as they are; anything else is our own bug and stays in its group."""
+    """Raise errors of these kinds without the exception group that a nursery wraps them in. A group that holds any
+    other error stays a group, because that error is a bug of ours."""
     try:
         yield
     except ExceptionGroup as group:

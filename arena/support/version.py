@@ -1,4 +1,4 @@
-"""What we call ourselves."""
+"""The version number, and the name that the server sends to bots."""
 
 from typing import Final
 

@@ -1,9 +1,11 @@
-"""Protocol errors: the type says whose fault it is, the code says what."""
+"""Protocol errors: the type says whose fault it is, the code says what is wrong."""
 
 import enum
 
 
 class Code(enum.StrEnum):
+    """What is wrong, as it appears in the `code` of an `error` message."""
+
     BAD_UTF8 = "bad-utf8"
     NOT_JSON = "not-json"
     TOO_DEEP = "too-deep"
@@ -25,8 +27,8 @@ class ProtocolError(Exception):
 
 
 class LocalProtocolError(ProtocolError):
-    """We tried to say what may not be said now: our own bug."""
+    """This side tried to send a message that it may not send now: a bug of ours."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The other side said what it may not: its fault."""
+    """The peer sent something that the protocol does not allow: the peer's fault."""

@@ -1,4 +1,4 @@
-"""A bot at a table, whether it is a process of ours or connected from outside: what a match needs of it."""
+"""What a match needs from a bot, whether the bot is a local process or connected to the server."""
 
 import abc
 import contextlib
@@ -18,11 +18,11 @@ from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, MatchStart, Message, RoundStart, Welcome
 from protocol.session import State
 
-_LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
+_SEND_SECONDS: Final = 5.0  # within which a bot must read a message that needs no answer
 
 
 class StartFailure(Exception):
-    """The bot did not come to the table, and why. `time_was_up` is the moment, in trio's time, if it was too slow."""
+    """The bot failed to start; the text says why. `time_was_up` is its deadline, in trio's time, if it was too slow."""
 
     def __init__(self, reason: str, time_was_up: float | None = None):
         super().__init__(reason)
@@ -30,7 +30,7 @@ class StartFailure(Exception):
 
 
 class LeftBetweenRounds(Exception):
-    """The bot was there, and left without being told to. It loses the round that it left before."""
+    """The bot exited on its own between two rounds. It loses the round that was about to begin."""
 
     def __init__(self, ending: Ending, reason: str):
         super().__init__(reason)
@@ -38,7 +38,7 @@ class LeftBetweenRounds(Exception):
 
 
 class Gone(Exception):
-    """The bot left in the middle of a round and will not be back."""
+    """The bot left in the middle of a round and will not come back."""
 
     def __init__(self, ending: Ending, reason: str):
         super().__init__(reason)
@@ -46,19 +46,21 @@ class Gone(Exception):
 
 
 class Player(abc.ABC):
+    """A bot that takes part in matches. It "sits" at a match while it is connected and has been sent its start."""
+
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
         self.link: Link | None = None  # None while the bot is away
         self.wants_legal = True
-        self._match: MatchStart | None = None  # that it was told of last
+        self._match: MatchStart | None = None  # the last one sent to the bot
         self._round: RoundStart | None = None
 
     def sits(self, match: MatchStart) -> bool:
-        """Whether it is at the table and knows of the match already."""
+        """Whether the bot is connected and has been sent this match's start."""
         return self.link is not None and self._match is match
 
     async def sit_down(self, match: MatchStart) -> None:
-        """Gets the bot to the table if it is not there, and tells it of the match if it does not know. Raises
+        """Start or connect the bot if necessary, and send it the match's start if it has not got it yet. Raises
         StartFailure or LeftBetweenRounds."""
         await self._arrive()
         if self._match is not match:
@@ -70,9 +72,10 @@ class Player(abc.ABC):
         await self.tell(start)
 
     async def tell(self, message: Message) -> bool:
-        """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
+        """Send a message that needs no answer, and return whether the bot took it. A failure has no other consequence
+        here, because the next request to the bot will fail as well."""
         assert self.link is not None
-        with trio.move_on_after(_LISTENS), contextlib.suppress(LinkClosed):
+        with trio.move_on_after(_SEND_SECONDS), contextlib.suppress(LinkClosed):
             await self.link.say(message)
             return True
         return False
@@ -82,11 +85,12 @@ class Player(abc.ABC):
 
     @abc.abstractmethod
     async def come_back(self, closed: str) -> None:
-        """Its link is closed. Returns once the bot is back where it was, or raises Gone."""
+        """Wait for the bot after its link was closed, for the reason `closed`. Returns once the bot is back in its
+        round; raises Gone if it will not come back."""
 
     @abc.abstractmethod
     async def leave(self) -> None:
-        """Sends the bot away; it starts anew for its next round."""
+        """Dismiss the bot; it starts again for its next round."""
 
     @property
     def exit_status(self) -> int | None:
@@ -94,7 +98,7 @@ class Player(abc.ABC):
 
     @property
     def overrun(self) -> Overrun | None:
-        """The limit for which the arena ended it, if it did."""
+        """The exceeded limit for which the arena killed the bot, if it did."""
         return None
 
     @property
@@ -103,7 +107,7 @@ class Player(abc.ABC):
 
 
 class LocalPlayer(Player):
-    """A process: started when it is needed, kept while it behaves, gone with the nursery it was given."""
+    """A bot that is a local process: started on demand, kept running between rounds, ended with its nursery."""
 
     spec: BotSpec
 
@@ -123,8 +127,8 @@ class LocalPlayer(Player):
             overrun = self.process.overrun
             await self.leave()
             if overrun:
-                raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
-            ended = f"it ended by itself after the round before ({exit_words(status)})"
+                raise LeftBetweenRounds(overrun.ending, f"after the previous round {overrun.words}")
+            ended = f"it exited on its own after the previous round ({exit_words(status)})"
             raise LeftBetweenRounds(Ending.CRASHED, ended)
         if self.process is None:
             await self._start()
@@ -132,13 +136,13 @@ class LocalPlayer(Player):
     async def come_back(self, closed: str) -> None:
         process = self.process
         assert process is not None
-        with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
-            await process.last_words()  # a closed pipe is seen a moment before the exit
-        reason = process.ended_words or f"{closed}, but it still runs"
+        with trio.CancelScope(shield=True):  # this wait must not count against the bot's time
+            await process.last_words()  # the pipe closes a moment before the process exits
+        reason = process.ended_words or f"{closed}, but it is still running"
         raise Gone(process.overrun.ending if process.overrun else Ending.CRASHED, reason)
 
     async def leave(self) -> None:
-        """Ends the process, and waits until it is gone."""
+        """End the process and wait until it is gone."""
         if self.process is None:
             return
         if self.link and self.link.session.state is not State.CLOSED:
@@ -172,7 +176,7 @@ class LocalPlayer(Player):
             raise StartFailure(str(error)) from None
         except trio.TooSlowError:
             silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
-            raise await self._failed(f"{silence}; allowed were {allowed} ms", deadline) from None
+            raise await self._failed(f"{silence} (the limit is {allowed} ms)", deadline) from None
         except RemoteProtocolError as error:
             await self.tell(Error(error.code, str(error), fatal=True))
             raise await self._failed(f"{error} ({error.code})") from None
@@ -180,7 +184,7 @@ class LocalPlayer(Player):
             raise await self._failed(f"{error} before it said hello") from None
 
     async def _live(self, task_status: trio.TaskStatus[BotProcess]) -> None:
-        """The process's owner: one task, so that bots come and go in any order."""
+        """Own the process: one task per bot, so that bots start and end in any order."""
         try:
             async with spawn(self.spec, self._keep_stderr) as process:
                 task_status.started(process)
@@ -194,6 +198,7 @@ class LocalPlayer(Player):
         await link.welcome(Welcome(self.spec.name))
 
     async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
+        """End the process, and return the error to raise, with the exit status and the last output on stderr."""
         if self.process:
             if self.process.overrun:
                 reason = f"{self.process.overrun.words}, before it said hello"

@@ -1,4 +1,4 @@
-"""Time limits: what a bot may take to start and to answer. Pure."""
+"""Time limits: how long a bot may take to start and to answer. Pure."""
 
 import re
 from typing import Final
@@ -9,18 +9,18 @@ from protocol.messages import MatchClock
 
 
 class ClockError(Exception):
-    """What somebody wrote is no time limit."""
+    """The text is not a time limit."""
 
 
 @attrs.frozen
 class Limits:
-    """Milliseconds; None is no limit."""
+    """The time limits of a bot, in milliseconds; None means no limit."""
 
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together
     increment_ms: int = 0  # added to the bank after each answer
     start_ms: int | None = 10_000  # to start and say hello
-    margin_ms: int = 50  # what an answer may be late without being a fault
+    margin_ms: int = 50  # how late an answer may be without being a fault
 
     def for_match(self) -> MatchClock:
         return MatchClock(self.move_ms, self.bank_ms, self.increment_ms)
@@ -30,12 +30,12 @@ _TC: Final = re.compile(r"(?:(\d+)/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
 
 
 def parse_tc(text: str) -> tuple[int, int]:
-    """Bank and increment in milliseconds of a time control as chess tools write it: 10+0.1 is ten seconds for the
-    round and a tenth of a second more after each answer."""
+    """Parse a time control as chess tools write it, and return bank and increment in milliseconds: 10+0.1 means ten
+    seconds for the round, plus a tenth of a second after each answer. Raises ClockError."""
     found = _TC.fullmatch(text)
     if not found:
-        raise ClockError(f"{text!r} is no time control; expected seconds for a round, such as 10+0.1")
+        raise ClockError(f"{text!r} is not a time control; expected seconds for a round, such as 10+0.1")
     moves, seconds, increment = found.groups()
     if moves is not None:
-        raise ClockError(f"{text!r} gives time for some moves; expected seconds for the whole round, such as 10+0.1")
+        raise ClockError(f"{text!r} limits a number of moves; expected seconds for the whole round, such as 10+0.1")
     return round(float(seconds) * 1000), round(float(increment or 0) * 1000)

@@ -283,7 +283,7 @@ def test_running_out_of_descriptors_is_not_the_bots_fault(tmp_path: Path) -> Non
 def test_a_file_that_is_no_journal_is_left_alone(journal: Path) -> None:
     for text in ('{"precious": "data"}', "my diary"):
         journal.write_text(text)
-        with pytest.raises(JournalError, match="this is no journal; nothing was changed"):
+        with pytest.raises(JournalError, match="this is not a journal; nothing was changed"):
             played(configured(steady("a"), steady("b"), journal=journal))
         assert journal.read_text() == text
 

@@ -1,6 +1,7 @@
-"""Sections of the report: what was played under which settings, and what had to be played again. Pure.
+"""Sections of the report: the settings of each tournament, and the void rounds, which are played again. Pure.
 
-Commands, folders and environments of bots are in the journal, but not here: a report is made to be shown around.
+The journal contains the commands, folders and environments of bots. A report does not, because it is meant to be
+shared.
 """
 
 from typing import Any, Final
@@ -9,7 +10,7 @@ from arena.journal.lines import TournamentLine
 from arena.pages.markup import Content, joined, tag
 from arena.pages.report_data import Report
 from arena.pages.report_sections import Section, bot, table
-from arena.stats.columns import NOTHING
+from arena.stats.columns import NO_VALUE
 
 _SETTINGS: Final = {
     "event": "Event",
@@ -50,10 +51,10 @@ def _tournament(line: TournamentLine) -> Content:
             memory = each.get("memory")
             rows.append(
                 [
-                    bot(str(each.get("name", NOTHING))),
+                    bot(str(each.get("name", NO_VALUE))),
                     _clock(each.get("clock")),
                     _plain(each.get("restart")),
-                    f"{memory:,} bytes" if isinstance(memory, int) else NOTHING,
+                    f"{memory:,} bytes" if isinstance(memory, int) else NO_VALUE,
                 ]
             )
     players = table(["Bot", "Clock", "Restart", "Memory"], rows, "players") if rows else None
@@ -62,14 +63,14 @@ def _tournament(line: TournamentLine) -> Content:
 
 def _plain(value: Any) -> str:
     if value is None:
-        return NOTHING
+        return NO_VALUE
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _clock(clock: Any) -> str:
-    """In seconds, as people say it."""
+    """A time limit in words, in seconds."""
     if not isinstance(clock, dict):
-        return NOTHING
+        return NO_VALUE
     parts = []
     if isinstance(move := clock.get("move_ms"), int | float):
         parts.append(f"{move / 1000:g} s for a move")
@@ -85,7 +86,7 @@ def voids_section(report: Report) -> Section | None:
     if not voids:
         return None
     rows: list[list[Content]] = [[void.id, bot(void.bots[0]), bot(void.bots[1]), void.reason] for void in voids]
-    words = "Rounds that failed by a fault of the arena, not of a bot; they count for nothing and are played again."
+    words = "Rounds that failed by a fault of the arena, not of a bot; they are not counted, and are played again."
     if total > len(voids):
         words += f" The first {len(voids)} of {total:,}."
     return (

@@ -1,4 +1,4 @@
-"""The columns of the standings that one can choose. Pure."""
+"""The columns of the standings that a user can choose. Pure."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from arena.stats.ratings import Ratings
 from arena.stats.standings import FAULTS, BotTotals, Standings
 from engine.scoring import Ending
 
-NOTHING: Final = "-"  # where there is no number
+NO_VALUE: Final = "-"  # shown where there is no number
 
 
 @attrs.frozen
@@ -27,10 +27,11 @@ class Row:
 
 
 def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
-    """Best first; groups, which cannot be compared, one after the other, the largest first."""
+    """The rows of the standings, best first. Groups, which cannot be compared, follow each other, the largest first."""
     totals, found = standings.totals(), ratings.groups
     size = [found.count(group) for group in found]
-    # Equal up to rounding is equal: then points decide, then names, and the order does not depend on the last bit.
+    # Ratings that differ only by rounding count as equal, so that the order does not depend on the last bit; points
+    # decide then, and after them names.
     order = sorted(
         range(len(totals)),
         key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), -totals[bot].points, bot),
@@ -56,10 +57,12 @@ def _elo(ratings: Ratings, bot: int) -> float | None:
 
 @attrs.frozen
 class Column:
-    key: str  # in JSON and CSV, and one of its names on the command line
+    """One column: its names, its value and how to show it."""
+
+    key: str  # in JSON and CSV, and one of its two names on the command line; the other is the header
     header: str
-    value: Callable[[Row], Any]  # in full, for programs
-    text: Callable[[Any], str] = str  # of that value, for people
+    value: Callable[[Row], Any]  # at full precision, for programs
+    text: Callable[[Any], str] = str  # renders the value for people
     left: bool = False
 
 
@@ -68,7 +71,7 @@ def _per_round(amount: float, row: Row) -> float | None:
 
 
 def _text(form: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda value: NOTHING if value is None else form(value)
+    return lambda value: NO_VALUE if value is None else form(value)
 
 
 _whole = _text(lambda value: str(round(value)))
@@ -114,13 +117,13 @@ DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DE
 
 
 def columns_named(text: str) -> tuple[Column, ...]:
-    """The columns of a list such as "rank,name,Elo,+/-,Mean ms". Raises ValueError for a name that is none."""
+    """The columns of a list such as "rank,name,Elo,+/-,Mean ms". Raises ValueError for an unknown name."""
     by_name = {name.casefold(): column for column in COLUMNS for name in (column.key, column.header)}
     chosen = []
     for name in text.split(","):
         column = by_name.get(name.strip().casefold())
         if column is None:
             known = ", ".join(column.header for column in COLUMNS)
-            raise ValueError(f"no column is called {name.strip()!r}; there are: {known}")
+            raise ValueError(f"there is no column {name.strip()!r}; the columns are: {known}")
         chosen.append(column)
     return tuple(chosen)

@@ -119,7 +119,7 @@ def test_the_table_has_formats_columns_anchors_and_cross_tables(journal: Path) -
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--columns", "Name,Speed"], "--columns: no column is called 'Speed'; there are: Rank, "),
+        (["--columns", "Name,Speed"], "--columns: there is no column 'Speed'; the columns are: Rank, "),
         (["--anchor", "x"], "--anchor 'x', but expected a name and a rating, such as greedy=1500"),
         (["--anchor", "x=1"], "no bot is called 'x'; there are: a, b, c"),
     ],

@@ -1,7 +1,7 @@
-"""A step of a round as text, at most 80 columns wide. Pure.
+"""Draw a step of a round as text, at most 80 columns wide. Pure.
 
-Seat 1 sits above the stones, seat 0 below; the newest card of a side lies farthest from its stone. A claimed stone
-is moved towards its owner, as on a table. A star marks the cards that the last step moved.
+Seat 1 is above the stones, seat 0 below; the newest card of a side is farthest from its stone. A claimed stone is moved
+towards its owner, as on a table. A star marks the cards that the last step moved.
 """
 
 import re
@@ -20,18 +20,18 @@ from engine.ruleset import RuleSet
 WIDTH: Final = 80
 _CELL: Final = 8
 _MARGIN: Final = "      "
-_NAME: Final = 12  # columns of a bot's name
+_NAME: Final = 12  # columns for a bot's name
 _NOTE_LINES: Final = 3
 SHORT: Final = {"shield-bearer": "shield", "blind-mans-bluff": "blind", "mud-fight": "mud"}
 _MOVED: Final = "*"
-# What people ask of a position, in words.
+# What the player to move has to decide, by phase.
 _DECISIONS: Final = {"claim": "claim or be done", "play": "play", "draw": "draw", "return": "return a card"}
 _COLOUR_CODES: Final = {"r": "31", "o": "33", "y": "93", "g": "32", "b": "94", "p": "35"}
 _CARD: Final = re.compile(r"(?<![\w-])([roygbp])([1-9])(\*?)(?![\w*-])")
 
 
 def board(replay: Replay, step: Step, *, steady: bool = False) -> list[str]:
-    """The position as lines. `steady` keeps rows that are empty, so that nothing jumps from one step to the next."""
+    """The position as lines. `steady` keeps empty rows, so that the board does not jump from one step to the next."""
     position, moved = step.position, _moved(step)
     below, above = SEATS
     rows = [_hand(replay, step, above, moved)]
@@ -51,7 +51,7 @@ def title(replay: Replay, step: Step) -> str:
 
 
 def happened(replay: Replay, step: Step) -> list[str]:
-    """What led to the position, and how the round ended if this is its end."""
+    """The move that led to the position, and the result if the round is over."""
     lines = [*_what_happened(replay, step)]
     if step is replay.steps[-1]:
         lines += _wrapped(result_text(replay), "")
@@ -66,12 +66,12 @@ def result_text(replay: Replay) -> str:
 
 
 def text(replay: Replay, step: Step) -> str:
-    """Everything about one step, for a pipe."""
+    """Everything about one step as plain text."""
     return "\n".join([title(replay, step), *happened(replay, step), "", *board(replay, step)]) + "\n"
 
 
 def coloured(line: str) -> str:
-    """The line with its cards in their colours: those that just moved inverted, so that they are found at once."""
+    """The line with its cards in their colours; cards that just moved are inverted, so that they stand out."""
     return _CARD.sub(
         lambda found: f"\x1b[{'7;' if found[3] else ''}{_COLOUR_CODES[found[1]]}m{found[0]}\x1b[0m",
         line,
@@ -117,7 +117,7 @@ def _short(card: str) -> str:
 
 
 def _moved(step: Step) -> dict[str, set[int]]:
-    """Where the cards lie now that the step moved: place -> indices."""
+    """The current places of the cards that the step moved: place -> indices."""
     places = step.position.places()
     found: dict[str, set[int]] = {}
     for each in step.movements:
@@ -176,7 +176,7 @@ def _stone_rows(step: Step, moved: dict[str, set[int]], steady: bool) -> list[st
 
 
 def _first_complete(stone: StonePosition) -> str:
-    """An arrow to the side that is complete, or has been so for longer, while the stone is still to be won."""
+    """An arrow to the side that was complete first, as long as the stone is unclaimed."""
     if stone.owner is not None or stone.complete_first is None:
         return ""
     return "v" if stone.complete_first == SEATS[0] else "^"

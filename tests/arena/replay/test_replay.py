@@ -341,5 +341,5 @@ def test_the_list_scrolls_and_opens_by_cursor_or_number(journal: Path) -> None:
     assert typed.press("enter") == rounds[1]
     wrong = ListScreen(rounds, typed="77").press("enter")
     assert isinstance(wrong, ListScreen)
-    assert wrong.lines(80, 24)[-1] == "there is no 77; rounds are numbered 1 to 6"
+    assert wrong.lines(80, 24)[-1] == "there is no round 77; rounds are numbered 1 to 6"
     assert screen.press("q") is None

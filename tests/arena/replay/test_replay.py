@@ -314,7 +314,7 @@ def test_every_step_fits_the_smallest_terminal_with_its_move_and_reason() -> Non
 
 def test_the_help_fits_too() -> None:
     lines = board_after("?").lines(80, 24)
-    assert "the next claim" in lines[4]
+    assert "next claim" in lines[4]
     assert not any("…" in line for line in lines)
     assert board_after("?", "escape").help is False
 

@@ -59,6 +59,7 @@ def one_colour(side: Iterable[Card]) -> bool:
 
 
 def highest_total(side: Iterable[Card]) -> int:
+    """The total of the cards, with each wild card at its highest value."""
     return sum(value_of(card) if is_clan(card) else WILD_VALUES[card][-1] for card in side)
 
 

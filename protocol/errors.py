@@ -21,6 +21,8 @@ class Code(enum.StrEnum):
 
 
 class ProtocolError(Exception):
+    """The base class of protocol errors. The text is worded for the author of the bot."""
+
     def __init__(self, code: Code, message: str):
         super().__init__(message)
         self.code = code

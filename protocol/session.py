@@ -43,11 +43,15 @@ from protocol.messages import (
 
 
 class Role(enum.Enum):
+    """Which end of the connection a session is."""
+
     SERVER = "server"
     BOT = "bot"
 
 
 class State(enum.Enum):
+    """The state of a connection, which both ends keep."""
+
     NEW = "new"
     GREETED = "greeted"  # the server has said hello
     NAMED = "named"  # the bot has said hello

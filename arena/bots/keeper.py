@@ -27,8 +27,8 @@ import socket
 import time
 from typing import Any, Final, NamedTuple
 
-from arena.bots.process_end import adopt_orphans, end_all_below, hurry, send_below
-from arena.bots.process_tree import Process, below, count_below, memory_of
+from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
+from arena.bots.process_tree import Process, count_descendants, descendants, memory_of
 
 TERMINATE: Final = b"T"  # sent by the arena after the request
 KILL: Final = b"K"
@@ -66,7 +66,7 @@ class Request(NamedTuple):
 def keep(control: socket.socket, streams: list[int]) -> None:
     """The life of a keeper: read the request from `control`, start the bot on `streams`, watch it until the end."""
     adopt_orphans()
-    hurry()
+    raise_priority()
     if (request := _received(control)) is None:
         return  # the arena died in the meantime
     try:
@@ -166,6 +166,7 @@ class Keeper:
         self._seen_seconds = 0.0  # total over all processes, as far as measurements saw it
 
     def run(self) -> None:
+        """Watch the bot until the arena sends KILL or closes its end; then kill what is left and report that."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         ended = os.pidfd_open(self._pid)
@@ -176,7 +177,7 @@ class Keeper:
             if self._control.fileno() in ready:
                 if self._read_command() != TERMINATE:
                     break
-                send_below(signal.SIGTERM)
+                signal_descendants(signal.SIGTERM)
             if ended in ready:
                 poll.unregister(ended)
             self._any_left()
@@ -184,7 +185,7 @@ class Keeper:
             wanted = _LONGEST_PAUSE if self._over else self._try_to_measure()
             affordable = _PAUSE_PER_MEASUREMENT * (time.monotonic() - before)
             pause = min(2 * pause, max(wanted, affordable), _LONGEST_PAUSE)
-        end_all_below(self._any_left)
+        kill_descendants(self._any_left)
         tell(self._control, gone=True)
 
     def _read_command(self) -> bytes:
@@ -201,7 +202,7 @@ class Keeper:
                 if ended[0] == self._pid:
                     self._pid = 0
                     if self._cpu is not None and not self._over:
-                        self._check_cpu(below(os.getpid()))
+                        self._check_cpu(descendants(os.getpid()))
                     tell(self._control, ended=os.waitstatus_to_exitcode(ended[1]))
             return True
         return False
@@ -217,12 +218,12 @@ class Keeper:
     def _measure(self) -> float:
         """Compare what all processes use with the limits. Returns the seconds until the next measurement."""
         self._measurements += 1
-        if count_below(os.getpid(), self._processes) > self._processes:  # first, because a fork bomb leaves no time
+        if count_descendants(os.getpid(), self._processes) > self._processes:  # a fork bomb leaves no time
             self._end_for("processes", self._processes + 1, self._processes)
         only_count = self._memory is None and self._cpu is None and self._measurements % _COUNTS_PER_MEASUREMENT
         if self._over or only_count:
             return _USUAL_PAUSE
-        processes = below(os.getpid(), enough=self._processes)
+        processes = descendants(os.getpid(), enough=self._processes)
         threads = sum(process.threads for process in processes)
         if len(processes) > self._processes:
             self._end_for("processes", len(processes), self._processes)
@@ -258,4 +259,4 @@ class Keeper:
         if not self._over:
             self._over = True
             tell(self._control, over=[limit, used, allowed])
-            end_all_below(self._any_left)
+            kill_descendants(self._any_left)

@@ -48,6 +48,7 @@ class Overrun:
 
     @staticmethod
     def of(limit: str, used: float, allowed: int) -> "Overrun":
+        """The overrun of a limit, as the keeper names it."""
         match limit:
             case "memory":
                 sizes = f"{used / 2**20:.1f} MiB of memory in all its processes; the limit is {allowed / 2**20:.1f} MiB"

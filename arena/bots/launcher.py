@@ -16,7 +16,7 @@ from collections.abc import Collection
 from typing import Final
 
 from arena.bots.keeper import keep, tell
-from arena.bots.process_end import adopt_orphans, end_all_below, hurry
+from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority
 from arena.bots.process_tree import children_of
 
 _SECONDS_FOR_STRANGERS: Final = 0.1  # per attempt, because other bots may be waiting for a keeper
@@ -32,7 +32,7 @@ def main() -> None:
     os.close(nothing)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # received by sigtimedwait instead
     adopt_orphans()
-    hurry()
+    raise_priority()
     gc.freeze()  # the collector then leaves existing objects alone, so their memory stays shared with all keepers
     keepers: dict[int, int] = {}  # pidfd, which becomes readable when the keeper exits, to pid
     poll = select.poll()
@@ -94,4 +94,4 @@ def _end_strangers(keepers: Collection[int]) -> bool:
                 os.waitpid(pid, os.WNOHANG)
         return any(pid not in keepers for pid in children_of(os.getpid()))
 
-    return any_left() and not end_all_below(any_left, keepers, _SECONDS_FOR_STRANGERS)
+    return any_left() and not kill_descendants(any_left, keepers, _SECONDS_FOR_STRANGERS)

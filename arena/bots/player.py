@@ -68,6 +68,7 @@ class Player(abc.ABC):
             await self.tell(match)
 
     async def begin_round(self, start: RoundStart) -> None:
+        """Send the start of a round, and keep it for a bot that comes back in the middle of the round."""
         self._round = start
         await self.tell(start)
 

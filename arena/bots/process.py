@@ -17,7 +17,7 @@ import trio
 
 from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import KeeperFailed, Kept, Overrun, Refused, launch
-from arena.bots.process_tree import below, memory_of
+from arena.bots.process_tree import descendants, memory_of
 from arena.bots.streams import PipeStream
 from arena.plan.bot_spec import BotSpec
 
@@ -78,7 +78,7 @@ class BotProcess:
 
     def memory(self) -> int:
         """Bytes of physical memory and swap that all processes of the bot use."""
-        return memory_of(below(self.kept.keeper))
+        return memory_of(descendants(self.kept.keeper))
 
     @property
     def stderr_tail(self) -> str:

@@ -29,25 +29,25 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "cannot become a subreaper")
 
 
-def hurry() -> None:
+def raise_priority() -> None:
     """Use real-time scheduling if allowed (as root), because a bot with thousands of processes leaves little processor
     time for others. Child processes do not inherit this."""
     with contextlib.suppress(OSError):  # not allowed, or not supported by this system
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
-def end_all_below(any_left: Callable[[], bool], spare: Collection[int] = (), seconds: float | None = None) -> bool:
+def kill_descendants(any_left: Callable[[], bool], spare: Collection[int] = (), seconds: float | None = None) -> bool:
     """Kill all descendants of this process until none is left, or for at most `seconds`. Returns whether none is left.
 
     `any_left` reaps exited children and reports whether there are others. Children in `spare` are left alone, and so
     are programs of another user, which a bot may have started: they cannot be killed.
 
     A process that is forked during a pass is found in the next one. A pass has to be faster than the bot can fork: it
-    reads one small file per process, and as root this process has priority (`hurry`).
+    reads one small file per process, and as root this process has priority (`raise_priority`).
     """
     until = None if seconds is None else time.monotonic() + seconds
     while any_left():
-        killed = _kill_below(spare)
+        killed = _kill_pass(spare)
         if not killed or (until is not None and time.monotonic() > until):
             return False
         if killed > _FEW:  # let them die together; waking up for each exit would take much longer
@@ -57,18 +57,18 @@ def end_all_below(any_left: Callable[[], bool], spare: Collection[int] = (), sec
     return True
 
 
-def _kill_below(spare: Collection[int]) -> int:
+def _kill_pass(spare: Collection[int]) -> int:
     """One pass; returns the number of processes killed. All are stopped before any is killed, because where the user's
     process limit is reached (see keeper.py), each process that exits makes room for another fork."""
     stopped: set[int] = set()
     for _ in range(_MOST_STOPS):
-        before, stopped = stopped, send_below(signal.SIGSTOP, spare)
+        before, stopped = stopped, signal_descendants(signal.SIGSTOP, spare)
         if len(stopped) <= _FEW or stopped <= before:
             break
-    return len(send_below(signal.SIGKILL, spare))
+    return len(signal_descendants(signal.SIGKILL, spare))
 
 
-def send_below(number: int, spare: Collection[int] = ()) -> set[int]:
+def signal_descendants(number: int, spare: Collection[int] = ()) -> set[int]:
     """Send a signal to all descendants of this process except those in `spare`; returns the pids that it reached."""
     reached, children = set(), quick_children()
     waiting = [pid for pid in children(os.getpid()) if pid not in spare]

@@ -25,7 +25,7 @@ class Process(NamedTuple):
     waited_seconds: float  # of processor time of children that it has waited for
 
 
-def below(root: int, enough: int | None = None) -> list[Process]:
+def descendants(root: int, enough: int | None = None) -> list[Process]:
     """All descendants of process `root`; the search stops once it has found more than `enough`. A process that starts
     or exits during the search may be missing."""
     children = children_of if _HAS_CHILDREN_FILES else children_by_parent()
@@ -39,7 +39,7 @@ def below(root: int, enough: int | None = None) -> list[Process]:
     return found
 
 
-def count_below(root: int, enough: int) -> int:
+def count_descendants(root: int, enough: int) -> int:
     """The number of descendants of process `root`; counting stops once there are more than `enough`."""
     children, count = quick_children(), 0
     waiting = children(root)

@@ -66,12 +66,14 @@ class FirstMoverStats:
     _waiting: dict[str, int] = attrs.field(factory=dict)
 
     def add(self, pair: str, half_points: int) -> None:
+        """Count a round of a pair; `half_points` are those of the bot that began it."""
         if (before := self._waiting.pop(pair, None)) is not None:
             self.pairs[before + half_points] += 1
         else:
             self._waiting[pair] = half_points
 
     def end_of_tournament(self) -> None:
+        """Count rounds whose pair is incomplete as single rounds."""
         for half_points in self._waiting.values():
             self.singles[half_points] += 1
         self._waiting.clear()

@@ -45,9 +45,11 @@ class Bucket:
         self._even = -math.inf  # when the next one would be due if all were evenly spaced
 
     def ready_at(self, now: float) -> float:
+        """When `take` will succeed: now, or later."""
         return max(now, self._even - self._slack)
 
     def take(self, now: float) -> bool:
+        """Take one if the rate allows it now; returns whether it does."""
         if self._even - self._slack > now:
             return False
         self._even = max(self._even, now) + self._gap
@@ -196,6 +198,7 @@ class Floods:
         return self._since + self.SECONDS if self._flooding else math.inf
 
     def add(self, place: Place) -> None:
+        """Count a connection."""
         for key, most in ((place.address, self._most), (place.network, 4 * self._most)):
             if key in self._seen or len(self._seen) < self._COUNTED:
                 seen = self._seen[key] = self._seen.get(key, 0) + (self.SAMPLE if key in self._flooding else 1)

@@ -1,7 +1,7 @@
-"""Every action there is, made once, and its text (the notation).
+"""All actions of the game, and their text (the notation).
 
-Actions are interned: the same action is the same object, so they are compared by identity and listing them
-makes none.
+Actions are interned: equal actions are the same object, so they are compared by identity, and listing legal actions
+allocates none.
 """
 
 import enum
@@ -55,11 +55,13 @@ _NO_STONE: Final = Stone(-1)
 
 @attrs.frozen(eq=False, repr=False)
 class Action:
+    """One action of a player. There is one instance for each text; use `parse` or the tables of this module."""
+
     kind: Kind
     text: str
-    card: Card = _NO_CARD  # the card that is placed, moved, taken away or returned
-    stone: Stone = _NO_STONE  # where it goes, or where a ruse takes it from
-    target: Stone | None = None  # where a ruse brings it; None is the discard
+    card: Card = _NO_CARD  # the card that is placed, moved, removed or returned
+    stone: Stone = _NO_STONE  # where the card goes, or where a ruse takes it from
+    target: Stone | None = None  # where a ruse moves the card; None means to the discard
 
     @property
     def public_text(self) -> str:
@@ -75,13 +77,13 @@ class Action:
         return f"<{self.text}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A copy or an unpickled action is the same object again."""
+        """Make copying and unpickling return the interned action."""
         return parse, (self.text,)
 
 
 PLACEABLE: Final = (*CLAN_CARDS, *ELITE_TROOPS)
-# Some of these moves are never legal (a combat mode stays where it lies, a traitor takes no elite troop, a
-# strategist goes to another stone). They are actions all the same, so that a player who tries gets told the rule.
+# Some of these moves are never legal: a combat mode cannot be moved, the traitor cannot take an elite troop, the
+# strategist must choose another stone. They are actions nevertheless, so that a player who tries one is told the rule.
 MOVABLE: Final = (*PLACEABLE, *COMBAT_MODES)
 
 
@@ -104,10 +106,10 @@ MODES: Final = {card: _on_stones(Kind.MODE, "play", card) for card in COMBAT_MOD
 BANSHEES: Final = {card: _on_stones(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]}", card) for card in MOVABLE}
 
 
-# The ruses that name two stones are many and seldom listed: made when first asked for, a row at a time.
+# There are many ruses that name two stones, and they are rarely needed: each row is made on first use.
 @cache
 def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
-    """By the stone that the card goes to; the tenth puts it on the discard."""
+    """Strategist plays that move `card` from `stone`, indexed by the target stone; the tenth is to the discard."""
     moved = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {written(stone)}"
     to_stones = (Action(Kind.STRATEGIST, f"{moved} {written(to)}", card, stone, to) for to in STONES)
     return (*to_stones, Action(Kind.STRATEGIST, f"{moved} discard", card, stone))
@@ -115,7 +117,7 @@ def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
 
 @cache
 def traitors(card: Card, stone: Stone) -> tuple[Action, ...]:
-    """By the stone that the card goes to."""
+    """Traitor plays that take `card` from `stone`, indexed by the target stone."""
     taken = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {written(stone)}"
     return tuple(Action(Kind.TRAITOR, f"{taken} {written(to)}", card, stone, to) for to in STONES)
 
@@ -144,7 +146,8 @@ def _by_text() -> dict[str, Action]:
 
 
 def parse(text: str) -> Action:
-    """The action written so. There is one text for each: lower case, single spaces, nothing around it."""
+    """The action with this text. Each action has exactly one text: lower case, single spaces, nothing around it. Raises
+    NotationError, which says what is wrong with the text."""
     try:
         return _by_text()[text]
     except KeyError:
@@ -166,17 +169,18 @@ _FORMS_OF_RUSES: Final = {
     "banshee": "play banshee b7 4",
     "traitor": "play traitor b7 4 2",
 }
-_LONGEST_SHOWN: Final = 60  # of a text that is no action, so that an error stays one readable line
+_LONGEST_QUOTE: Final = 60  # characters of an invalid text, so that an error stays one readable line
 
 
 def quoted(text: str) -> str:
-    """A text of unknown origin, fit for an error message."""
-    return ascii(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!a}... ({len(text)} characters)"
+    """An untrusted text, escaped and shortened for an error message."""
+    return ascii(text) if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]!a}... ({len(text)} characters)"
 
 
 def _explain(text: str) -> str:
+    """Why `text` is not an action, and what would have been right."""
     verb, *words = text.split(" ")
-    tidy = " ".join(text.lower().split()) if len(text) <= _LONGEST_SHOWN else ""
+    tidy = " ".join(text.lower().split()) if len(text) <= _LONGEST_QUOTE else ""
     if tidy in _by_text():
         hint = f"write it in lower case with single spaces, {tidy!r}"
     elif verb not in _FORMS:
@@ -184,14 +188,14 @@ def _explain(text: str) -> str:
     elif verb in ("play", "return") and words and words[0] not in CARD_BY_TEXT:
         tactics = ", ".join(CARD_TEXTS[card] for card in TACTIC_CARDS)
         cards = f"cards are a colour of r o y g b p and a value of 1 to 9, like r5, and {tactics}"
-        hint = f"{quoted(words[0])} is no card; {cards}"
+        hint = f"{quoted(words[0])} is not a card; {cards}"
     elif wrong := [word for word in words if word.isdigit() and word not in _STONE_TEXTS]:
         hint = f"stones are numbered 1 to 9, not {quoted(wrong[0])}"
     elif verb == "play" and words:
         hint = f"it is written {_FORMS_OF_RUSES.get(words[0], f'play {words[0]} 3')}"
     else:
         hint = f"it is written {_FORMS[verb]}"
-    return f"{quoted(text)} is no action: {hint}"
+    return f"{quoted(text)} is not an action: {hint}"
 
 
 _STONE_TEXTS: Final = {str(written(stone)) for stone in STONES}

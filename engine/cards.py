@@ -80,7 +80,7 @@ def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
         return tuple(CARD_BY_TEXT[text] for text in texts)
     except KeyError as unknown:
         raise NotationError(
-            f"{unknown.args[0]!r} is no card; clan cards look like r5, tactic cards like joker"
+            f"{unknown.args[0]!r} is not a card; clan cards look like r5, tactic cards like joker"
         ) from None
 
 

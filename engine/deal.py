@@ -1,7 +1,7 @@
-"""A deal: the order of the two decks, made from a seed.
+"""A deal: the order of the two decks, derived from a seed.
 
-The shuffle is one SHA-512 per deck, read as a number that picks one of the deck's orders (54! is about 2^237,
-so the bias is below 2^-270). Unlike a library's generator it is the same in every version and every language.
+The shuffle computes one SHA-512 per deck and reads it as a number that selects one of the deck's permutations (54! is
+about 2^237, so the bias is below 2^-270). Unlike a library's generator, it is the same in every version and language.
 """
 
 import hashlib
@@ -16,17 +16,18 @@ from engine.errors import DealError
 
 @attrs.frozen
 class Deal:
-    """Both decks, top card first. A round without tactic cards has none in its second."""
+    """Both decks, top card first. Without tactic cards the second one is empty."""
 
     clan: tuple[Card, ...]
     tactics: tuple[Card, ...]
 
     @staticmethod
     def from_seed(seed: str, tactics: bool) -> "Deal":
+        """The deal that belongs to a seed; `tactics` says whether the round is played with tactic cards."""
         return Deal(_shuffled(CLAN_CARDS, f"{seed}/clan"), _shuffled(TACTIC_DECK, f"{seed}/tactics") if tactics else ())
 
     def check(self, tactics: bool) -> None:
-        """Raises DealError unless these are the cards of the game."""
+        """Raise DealError unless the decks consist of exactly the cards of the game."""
         _check_deck("clan deck", self.clan, CLAN_CARDS)
         if tactics:
             _check_deck("tactic deck", self.tactics, TACTIC_DECK)
@@ -35,8 +36,9 @@ class Deal:
 
 
 def round_seed(tournament_seed: str, round_id: str) -> str:
-    """A round's own seed: neither the order of play nor a resumed tournament changes a deal."""
-    text = f"{len(tournament_seed)}:{tournament_seed}{round_id}"  # the length keeps ("a", "bc") from ("ab", "c")
+    """The seed of one round. It depends only on the arguments, so neither the order in which rounds are played nor a
+    resume changes a deal."""
+    text = f"{len(tournament_seed)}:{tournament_seed}{round_id}"  # the length tells ("a", "bc") from ("ab", "c")
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -56,6 +58,6 @@ def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> No
         raise DealError(f"the {name} has a card numbered {strange[0]}; cards are numbered 0 to {len(CARD_TEXTS) - 1}")
     missing, surplus = Counter(expected) - Counter(deck), Counter(deck) - Counter(expected)
     wrong = [f"{CARD_TEXTS[card]} is missing" for card in missing.elements()]
-    wrong += [f"{CARD_TEXTS[card]} is there too often" for card in surplus.elements()]
+    wrong += [f"{CARD_TEXTS[card]} appears too often" for card in surplus.elements()]
     more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
     raise DealError(f"the {name} is not the game's {len(expected)} cards: {', '.join(wrong[:3])}{more}")

@@ -1,24 +1,24 @@
-"""What the engine raises: each type says what kind of mistake was made, its text says which."""
+"""The engine's exceptions: the type says what kind of mistake was made, the text says which."""
 
 
 class EngineError(Exception):
-    """Any mistake that the engine reports."""
+    """The base class of all errors that the engine reports."""
 
 
 class NotationError(EngineError):
-    """A text that is no action, card or rule set."""
+    """A text is not a valid action, card or rule set."""
 
 
 class IllegalAction(EngineError):
-    """An action that the rules do not allow now. The game it was tried on is unchanged."""
+    """The rules do not allow the action now. The game is unchanged."""
 
 
 class DealError(EngineError):
-    """Decks that are not the cards of the game."""
+    """The decks of a deal are not the cards of the game."""
 
 
 class RecordError(EngineError):
-    """A record that is not a round played by the rules."""
+    """A record is not a round played by the rules. The text names the first illegal move, if that is the reason."""
 
     def __init__(self, problem: str, move: int | None = None):
         where = "" if move is None else f"move {move + 1}: "

@@ -1,7 +1,7 @@
-"""How strong a complete side of a stone is, wild cards included.
+"""The strength of a complete side of a stone, including wild cards.
 
-A wild card may be read as any colour, so a side's strength depends on two things only: its values, and
-whether the clan cards in it share a colour. That makes the best reading a search over at most 9 x 3 values.
+A wild card can stand for any colour, so the strength of a side depends on two things only: its values, and whether its
+clan cards share a colour. Finding the best reading is therefore a search over at most 9 x 3 values.
 """
 
 import enum
@@ -17,7 +17,7 @@ INCOMPLETE: Final = Strength(-1)
 
 
 class Formation(enum.IntEnum):
-    """Weakest first, so that comparing members compares formations."""
+    """The kinds of formation, weakest first, so that comparing members compares formations."""
 
     SUM = 0
     RUN = 1
@@ -36,7 +36,7 @@ _TOTALS_PER_FORMATION: Final = 64  # more than the largest total, four nines
 
 
 def strength(formation: Formation, total: int) -> Strength:
-    """One int that orders by formation first, then by total."""
+    """A formation and its total as one int, which orders by formation first, then by total."""
     return Strength(formation * _TOTALS_PER_FORMATION + total)
 
 
@@ -54,16 +54,17 @@ def wild_cards(side: Iterable[Card]) -> list[Card]:
 
 
 def one_colour(side: Iterable[Card]) -> bool:
-    """Whether the clan cards share a colour (true as well when there are none)."""
+    """Whether the clan cards of `side` share a colour; also true if there are none."""
     return len({colour_of(card) for card in side if is_clan(card)}) <= 1
 
 
 def highest_total(side: Iterable[Card]) -> int:
+    """The total of the cards, with each wild card at its highest value."""
     return sum(value_of(card) if is_clan(card) else WILD_VALUES[card][-1] for card in side)
 
 
 def side_strength(side: Sequence[Card], blind: bool) -> Strength:
-    """The strength of a complete side in its best reading; `blind` where Blind-Man's Bluff lies."""
+    """The strength of a complete side in its best reading. `blind`: Blind-Man's Bluff lies on the stone."""
     if blind:
         return strength(Formation.SUM, highest_total(side))
     values = clan_values(side)

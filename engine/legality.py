@@ -1,7 +1,7 @@
-"""What may be done now: the list of legal actions, and for any other action the reason why not.
+"""The legal actions of a position, and for any other action the reason why it is illegal.
 
-The two are written apart and a test holds them together: `why_not` is None for exactly the actions that
-`legal_actions` lists.
+The two are implemented independently, and a test keeps them consistent: `why_not` returns None for exactly the actions
+that `legal_actions` lists.
 """
 
 from bisect import bisect
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 @cache
 def stones_in(mask: int) -> tuple[Stone, ...]:
+    """The stones in a bit mask, left to right."""
     return tuple(stone for stone in STONES if mask >> stone & 1)
 
 
@@ -59,6 +60,7 @@ def _placements(card: Card, stones: int) -> tuple[Action, ...]:
 
 
 def legal_actions(game: "Game") -> list[Action]:
+    """All actions that the player to move may take; none once the round is over."""
     match game.phase:
         case Phase.PLAY:
             return _plays(game)
@@ -81,13 +83,13 @@ def _plays(game: "Game") -> list[Action]:
         actions += _placements(card, room)
     if not actions:
         actions.append(PASS)
-    if clan_cards < len(hand) and not _too_many_tactics(game, seat):
+    if clan_cards < len(hand) and not _tactic_limit_reached(game, seat):
         for card in dict.fromkeys(hand[clan_cards:]):
             actions += _tactic_plays(game, seat, card)
     return actions
 
 
-def _too_many_tactics(game: "Game", seat: Seat) -> bool:
+def _tactic_limit_reached(game: "Game", seat: Seat) -> bool:
     return len(game.tactics_played[seat]) > len(game.tactics_played[other(seat)])
 
 
@@ -99,7 +101,7 @@ def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterable[Action]:
     if card == STRATEGIST:
         return _strategist_plays(game, seat)
     if card == BANSHEE:
-        return (BANSHEES[taken][stone] for taken, stone in _lying(game, other(seat)))
+        return (BANSHEES[taken][stone] for taken, stone in _cards_on_unclaimed_stones(game, other(seat)))
     if card == TRAITOR:
         return _traitor_plays(game, seat)
     if card == JOKER and JOKER in game.tactics_played[seat]:
@@ -107,14 +109,13 @@ def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterable[Action]:
     return _placements(card, game.room[seat])
 
 
-def _lying(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:
-    """The seat's cards on unclaimed stones."""
+def _cards_on_unclaimed_stones(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:
     return [(card, stone) for stone in stones_in(game.unclaimed) for card in game.sides[seat][stone]]
 
 
 def _strategist_plays(game: "Game", seat: Seat) -> list[Action]:
     actions: list[Action] = []
-    for card, stone in _lying(game, seat):
+    for card, stone in _cards_on_unclaimed_stones(game, seat):
         row = strategists(card, stone)
         actions += [row[to] for to in stones_in(game.room[seat] & ~(1 << stone))]
         actions.append(row[-1])
@@ -123,7 +124,7 @@ def _strategist_plays(game: "Game", seat: Seat) -> list[Action]:
 
 def _traitor_plays(game: "Game", seat: Seat) -> list[Action]:
     actions: list[Action] = []
-    for card, stone in _lying(game, other(seat)):
+    for card, stone in _cards_on_unclaimed_stones(game, other(seat)):
         if is_clan(card):
             row = traitors(card, stone)
             actions += [row[to] for to in stones_in(game.room[seat])]
@@ -131,7 +132,7 @@ def _traitor_plays(game: "Game", seat: Seat) -> list[Action]:
 
 
 def why_not(game: "Game", action: Action) -> str | None:
-    """What is wrong with the action now, in the player's words; None if it is legal."""
+    """Why the action is illegal now, worded for the player; None if it is legal."""
     phase, reason = _RULES[action.kind]
     if game.phase is not phase:
         return _wrong_phase(game, action)
@@ -168,7 +169,7 @@ def _no_room(game: "Game", stone: Stone) -> str | None:
     return _claimed(game, stone) or f"stone {written(stone)} is full on your side"
 
 
-def _not_lying(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | None:
+def _not_on_side(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | None:
     if card in game.sides[seat][stone]:
         return None
     if card in COMBAT_MODES:
@@ -178,10 +179,10 @@ def _not_lying(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | None
 
 
 def _tactic(game: "Game", card: Card) -> str | None:
-    """What keeps any tactic card from being played."""
+    """Why `card` may not be played, as far as the reasons apply to every tactic card; None if they do not."""
     if absent := _not_in_hand(game, card):
         return absent
-    if _too_many_tactics(game, game.to_move):
+    if _tactic_limit_reached(game, game.to_move):
         return "you already played one tactic card more than your opponent"
     return None
 
@@ -211,7 +212,7 @@ def _strategist(game: "Game", action: Action) -> str | None:
     if (
         reason := _tactic(game, STRATEGIST)
         or _claimed(game, action.stone)
-        or _not_lying(game, game.to_move, action.card, action.stone)
+        or _not_on_side(game, game.to_move, action.card, action.stone)
     ):
         return reason
     if action.target is None:
@@ -227,7 +228,7 @@ def _banshee(game: "Game", action: Action) -> str | None:
     return (
         _tactic(game, BANSHEE)
         or _claimed(game, action.stone)
-        or _not_lying(game, other(game.to_move), action.card, action.stone)
+        or _not_on_side(game, other(game.to_move), action.card, action.stone)
     )
 
 
@@ -236,7 +237,7 @@ def _traitor(game: "Game", action: Action) -> str | None:
     if (
         reason := _tactic(game, TRAITOR)
         or _claimed(game, action.stone)
-        or _not_lying(game, other(game.to_move), action.card, action.stone)
+        or _not_on_side(game, other(game.to_move), action.card, action.stone)
     ):
         return reason
     if not is_clan(action.card):
@@ -278,6 +279,7 @@ def _always(_game: "Game", _action: Action) -> str | None:
     return None
 
 
+# For each kind of action: the phase in which it is allowed, and the function that says why it is illegal in that phase.
 _RULES: dict[Kind, tuple[Phase, Callable[["Game", Action], str | None]]] = {
     Kind.PLACE: (Phase.PLAY, _place),
     Kind.MODE: (Phase.PLAY, _mode),

@@ -1,4 +1,4 @@
-"""What the player to move has to decide."""
+"""The phases of a turn: what the player to move has to decide."""
 
 import enum
 

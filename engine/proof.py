@@ -1,17 +1,17 @@
 """The claim proof: can an incomplete side still beat a given strength, from what is visible?
 
-Enumerating completions would be plain but slow (316,251 of them for an empty side of a four-card stone).
-Instead each kind of formation is asked for directly, strongest first, against `unseen`, the bit mask of the
-clan cards that lie face up nowhere:
+Enumerating completions would be simple but slow (316,251 of them for an empty side of a four-card stone).
+Instead each kind of formation is tested directly, strongest first, against `unseen`, the bit mask of the
+clan cards that do not lie face up anywhere:
 
 - a colour-run or a run needs certain values: few enough to list, strongest first, and scan;
-- alike needs enough unseen cards of one value;
-- a colour and a sum are best made of the highest unseen cards (of that colour).
+- three (or four) of a kind needs enough unseen cards of one value;
+- the best colour and the best sum use the highest unseen cards (of that colour).
 
-This is exact although the kinds overlap. Every candidate is a real completion, at least as strong as it is
-counted here; and the strongest completion of each kind is among the candidates of that kind, or a stronger
-one is found in its place. So some candidate beats the strength exactly when some completion does.
-`tests/engine/test_proof.py` compares it with the enumeration.
+This is exact although the kinds overlap. Every candidate is a real completion, at least as strong as the strength
+computed for it here. And the strongest completion of each kind is among the candidates of that kind, or a stronger
+candidate was found before it. So some candidate beats the strength exactly when some completion does.
+`tests/engine/test_proof.py` compares the result with the enumeration.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _VALUE_MASKS: Final = tuple(sum(1 << 9 * c + v - 1 for c in range(len(COLOURS)))
 
 
 def _top_totals() -> tuple[tuple[int, ...], ...]:
-    """[count][bits of one colour] -> the sum of the `count` highest values in it, -1 if it holds fewer."""
+    """A table [count][bits of one colour] -> the sum of the `count` highest values, -1 if there are fewer cards."""
     tables = [[0] * 512]
     for _ in range(4):
         rest = tables[-1]
@@ -46,8 +46,8 @@ def _top_totals() -> tuple[tuple[int, ...], ...]:
 _TOP_TOTALS: Final = _top_totals()
 
 
-# What a card adds to its side's profile (how many of each value, three bits a value, then one bit a wild card), and the
-# colours it allows the whole side to have. Neither depends on the order of the cards.
+# What a card adds to the profile of its side (the number of cards of each value, three bits per value, then one bit per
+# wild card), and the colours that it allows the whole side to have. Neither depends on the order of the cards.
 _PROFILES: Final = (
     *(1 << 3 * (value_of(card) - 1) for card in CLAN_CARDS),
     *(1 << 27 + place for place in range(len(ELITE_TROOPS))),
@@ -56,18 +56,18 @@ _COLOURS_ALLOWED: Final = (
     *(1 << colour_of(card) for card in CLAN_CARDS),
     *(_ANY_COLOUR for _ in ELITE_TROOPS),
 )
-# By colours allowed: for each of them, where its nine bits begin in a mask of clan cards.
+# Indexed by a set of allowed colours: for each colour in it, where its nine bits begin in a mask of clan cards.
 _SHIFTS: Final = tuple(tuple(9 * c for c in range(len(COLOURS)) if allowed >> c & 1) for allowed in range(64))
 
 
 @attrs.frozen
 class _Shape:
-    """What a partial side can still become by its values, each list strongest first."""
+    """The formations that the values of a partial side still allow; each list is strongest first."""
 
     colour_runs: tuple[tuple[Strength, int], ...]  # with the nine bits of the values needed, all of one colour
     alike: tuple[tuple[Strength, int], ...]  # with the mask of that value
     runs: tuple[tuple[Strength, int], ...]  # with the nine bits of the values needed
-    total: int  # of the cards that lie there
+    total: int  # of the cards already on the side
 
 
 @cache
@@ -89,20 +89,20 @@ def _shape(profile: int, needs: int) -> _Shape:
 
 
 def _runs(values: Sequence[int], wild: Sequence[Card], needs: int) -> list[tuple[int, int]]:
-    """(total, bits of the values still needed) of each run the side fits into, highest first."""
-    there = sum(1 << v - 1 for v in set(values))
+    """(total, bits of the values still needed) for each run that the side fits into, highest first."""
+    present = sum(1 << v - 1 for v in set(values))
     found = []
-    if there.bit_count() == len(values):  # no value repeats
+    if present.bit_count() == len(values):  # no value repeats
         for low in range(10 - needs, 0, -1):
             span = ((1 << needs) - 1) << low - 1
-            if there & ~span == 0:
+            if present & ~span == 0:
                 total = sum(range(low, low + needs))
-                found += [(total, gaps) for gaps in sorted(_filled(span & ~there, wild))]
+                found += [(total, gaps) for gaps in sorted(_filled(span & ~present, wild))]
     return found
 
 
 def _filled(gaps: int, wild: Sequence[Card]) -> set[int]:
-    """What is left of the gaps when each wild card fills one of them, in every way there is."""
+    """The gaps that remain when each wild card fills one gap: one mask for each way to fill them."""
     left = {gaps}
     for card in wild:
         left = {bits & ~(1 << v - 1) for bits in left for v in WILD_VALUES[card] if bits >> v - 1 & 1}
@@ -123,7 +123,7 @@ def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int,
     shape, shifts = _shape(profile, needs), _SHIFTS[colours]
     for hoped, values in shape.colour_runs:
         if hoped <= target:
-            return False  # and all that follows is weaker still
+            return False  # all further candidates are weaker still
         for shift in shifts:
             if unseen >> shift & values == values:
                 return True
@@ -137,7 +137,7 @@ def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int,
         if top >= 0 and strength(Formation.COLOUR, shape.total + top) > target:
             return True
     if target >= _WEAKEST_COLOUR:
-        return False  # no run and no sum reaches a colour
+        return False  # every run and every sum is weaker than any colour
     present = _values_in(unseen)
     for hoped, values in shape.runs:
         if hoped <= target:
@@ -151,25 +151,25 @@ _WEAKEST_COLOUR: Final = strength(Formation.COLOUR, 0)
 
 
 def _values_in(cards: int) -> int:
-    """Nine bits: the values of which at least one card is there."""
+    """The values that occur in a mask of clan cards, as nine bits."""
     cards |= cards >> 27
     return (cards | cards >> 9 | cards >> 18) & _COLOUR_BITS
 
 
 def _top_total(cards: int, count: int) -> int:
-    """The sum of the `count` highest values; there are at least that many cards."""
+    """The sum of the `count` highest values in a mask of at least `count` clan cards."""
     total = 0
     for value in reversed(VALUES):
-        there = min(count, (cards & _VALUE_MASKS[value - 1]).bit_count())
-        total += there * value
-        count -= there
+        used = min(count, (cards & _VALUE_MASKS[value - 1]).bit_count())
+        total += used * value
+        count -= used
         if not count:
             break
     return total
 
 
 def _prepare() -> None:
-    """Makes the shape of every partial side there is, some 500 in 9 ms, so that no claim has to wait for one."""
+    """Compute the shapes of all partial sides in advance (about 500 in 9 ms), so that no claim has to wait for one."""
     for needs in (3, 4):
         for count in range(needs):
             for wild_count in range(min(count, len(ELITE_TROOPS)) + 1):

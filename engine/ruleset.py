@@ -1,4 +1,4 @@
-"""The settings of a round and the names for them."""
+"""The rules that a round can be played by, and their names."""
 
 import enum
 from typing import Final
@@ -9,6 +9,8 @@ from engine.errors import NotationError
 
 
 class ClaimTime(enum.Enum):
+    """When in a turn a player may claim stones."""
+
     AFTER_PLAY = "after-play"
     TURN_START = "turn-start"
 
@@ -22,6 +24,8 @@ class Begins(enum.Enum):
 
 @attrs.frozen
 class RuleSet:
+    """One choice of the three settings that differ between editions of the game."""
+
     tactics: bool = False
     claims: ClaimTime = ClaimTime.AFTER_PLAY
     begins: Begins = Begins.ALTERNATE
@@ -36,11 +40,12 @@ class RuleSet:
 
     @staticmethod
     def named(name: str) -> "RuleSet":
+        """The rule set of this name. Raises NotationError, which lists all names."""
         try:
             return RULE_SETS[name]
         except KeyError:
             known = ", ".join(RULE_SETS)
-            raise NotationError(f"{name!r} is no rule set; there are: {known}") from None
+            raise NotationError(f"{name!r} is not a rule set; there are: {known}") from None
 
 
 PRESETS: Final = {
@@ -51,8 +56,8 @@ PRESETS: Final = {
     "classic": RuleSet(claims=ClaimTime.TURN_START, begins=Begins.WINNER),
 }
 
-# The three settings are independent, so three combinations lie between the presets. They are named as well:
-# a rule set is one word wherever it is written.
+# The three settings are independent, so the presets leave three combinations without a name. These are named here, so
+# that one word always identifies a rule set.
 RULE_SETS: Final = PRESETS | {
     f"{name}-winner-begins": attrs.evolve(PRESETS[name], begins=Begins.WINNER)
     for name in ("base", "tactics", "tactics-expert")

@@ -1,9 +1,11 @@
-"""Protocol errors: the type says whose fault it is, the code says what."""
+"""Protocol errors: the type says whose fault it is, the code says what is wrong."""
 
 import enum
 
 
 class Code(enum.StrEnum):
+    """What is wrong, as it appears in the `code` of an `error` message."""
+
     BAD_UTF8 = "bad-utf8"
     NOT_JSON = "not-json"
     TOO_DEEP = "too-deep"
@@ -19,14 +21,16 @@ class Code(enum.StrEnum):
 
 
 class ProtocolError(Exception):
+    """The base class of protocol errors. The text is worded for the author of the bot."""
+
     def __init__(self, code: Code, message: str):
         super().__init__(message)
         self.code = code
 
 
 class LocalProtocolError(ProtocolError):
-    """We tried to say what may not be said now: our own bug."""
+    """This side tried to send a message that it may not send now: a bug of ours."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The other side said what it may not: its fault."""
+    """The peer sent something that the protocol does not allow: the peer's fault."""

@@ -1,4 +1,4 @@
-"""The proof of fair deals: a hash of deal and salt before the round, both of them after it."""
+"""The proof of fair deals: the server sends a hash of deal and salt before the round, and reveals both after it."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from protocol.messages import MatchStart, Message, RevealedDeal, RoundEnd, Round
 
 
 def deal_hash(deck: Iterable[str], tactics: Iterable[str], salt: str) -> str:
-    """SHA-256, in hexadecimal, of three lines: the salt, the clan deck, the tactic deck, cards separated by spaces."""
+    """The hexadecimal SHA-256 of three lines: salt, clan deck, tactic deck, with the cards separated by spaces."""
     text = "\n".join((salt, " ".join(deck), " ".join(tactics)))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -17,19 +17,19 @@ def hash_of(deal: RevealedDeal) -> str:
 
 
 class DealCheck:
-    """Hears what a bot hears, and keeps the server to its promises."""
+    """Observes the messages that a bot receives, and checks every revealed deal against its hash."""
 
     def __init__(self) -> None:
         self._match: str | None = None
-        self._promised: dict[tuple[int, int], str] = {}  # by round of the match and attempt, until it is revealed
+        self._promised: dict[tuple[int, int], str] = {}  # hash by round of the match and attempt, until revealed
         self.kept = 0
         self.broken = 0
         self._never_revealed = 0  # promises of matches that are over
 
     def hear(self, message: Message) -> str | None:
-        """What is wrong, if something is."""
+        """Process a message. Returns a complaint if it shows that the server broke a promise, otherwise None."""
         match message:
-            case MatchStart() if message.match != self._match:  # else it is told again, after a lost connection
+            case MatchStart() if message.match != self._match:  # otherwise it is repeated after a lost connection
                 self._match = message.match
                 self._never_revealed += len(self._promised)
                 self._promised.clear()
@@ -37,7 +37,7 @@ class DealCheck:
                 before = self._promised.setdefault((message.round, message.attempt), message.deal_hash)
                 if before != message.deal_hash:
                     self.broken += 1
-                    return f"the hash of round {message.round} is NOT the one that was told first"
+                    return f"the hash of round {message.round} is NOT the one that was announced first"
             case RoundEnd():
                 wrong = [str(deal.round) for deal in message.deals if not self._keeps(deal)]
                 if wrong:
@@ -47,8 +47,9 @@ class DealCheck:
         return None
 
     def _keeps(self, deal: RevealedDeal) -> bool:
-        """A deal of a round that was announced while the bot was away cannot be checked; one that is revealed for
-        another attempt than any that was promised is not kept."""
+        """Whether a revealed deal is as promised. The deal of a round that was announced while the bot was away cannot
+        be checked and counts as kept. A deal whose attempt was never announced, although another attempt at the same
+        round was, counts as broken."""
         others = any(number == deal.round for number, _ in self._promised)
         promised = self._promised.pop((deal.round, deal.attempt), None)
         kept = promised == hash_of(deal) if promised is not None else not others
@@ -57,11 +58,10 @@ class DealCheck:
         return kept
 
     def summary(self) -> str:
+        """A sentence for the bot's author about all deals so far."""
         if self.broken:
             return f"{self.broken} deals were NOT as promised, {self.kept} were"
         if not self.kept:
             return "no deal was revealed yet"
-        left = (
-            f"; {self._never_revealed} of rounds that were broken off were not revealed" if self._never_revealed else ""
-        )
+        left = f"; {self._never_revealed} deals of interrupted rounds were not revealed" if self._never_revealed else ""
         return f"all {self.kept} deals that were revealed are as promised by their hashes{left}"

@@ -1,18 +1,18 @@
-"""Bytes to lines, with a limit."""
+"""Split a stream of bytes into lines of limited length."""
 
 from typing import Final
 
 from protocol.errors import Code, RemoteProtocolError
 
-# A request of the longest round is below 16 KiB; four times that leaves room for fields to come. It bounds what a
-# stranger can make us keep.
+# The longest request is below 16 KiB; four times that leaves room for future fields. The limit bounds the memory that a
+# stranger can make the server use.
 MAX_LINE: Final = 64 * 1024  # bytes, the newline included
 
 
 class LineBuffer:
-    """Collects bytes and gives them back line by line, without their newline.
+    """Collects bytes and returns them line by line, without the newlines.
 
-    It never holds more than one line and the bytes of the last `feed`.
+    The buffer never holds more than one line and the bytes of the last `feed`.
     """
 
     def __init__(self, limit: int = MAX_LINE):
@@ -20,9 +20,9 @@ class LineBuffer:
         self._rest = bytearray()
 
     def feed(self, data: bytes | bytearray) -> list[bytes]:
-        """The lines that `data` completes. Raises RemoteProtocolError when a line is too long."""
+        """Add `data` and return the lines that it completes. Raises RemoteProtocolError if a line is too long."""
         if not self._rest and 0 < len(data) <= self._limit and data.find(b"\n") == len(data) - 1:
-            return [bytes(data[:-1])]  # exactly one whole line, as nearly always
+            return [bytes(data[:-1])]  # exactly one complete line: the usual case
         self._rest += data
         lines: list[bytes] = []
         if b"\n" in data:
@@ -38,11 +38,11 @@ class LineBuffer:
 
     @property
     def pending(self) -> bytes:
-        """The beginning of a line whose newline has not come yet."""
+        """The beginning of a line whose newline has not arrived yet."""
         return bytes(self._rest)
 
     def end(self) -> None:
-        """Call at the end of input. Raises RemoteProtocolError if it comes in the middle of a line."""
+        """Report the end of the input. Raises RemoteProtocolError if the input ends in the middle of a line."""
         if self._rest:
             count = len(self._rest)
             self._rest.clear()

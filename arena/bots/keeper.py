@@ -1,17 +1,18 @@
-"""The keeper of a bot: a small process above each bot that starts it, watches it and ends all that it leaves behind.
+"""The keeper of a bot: a small parent process that starts the bot, watches it and kills every process it leaves behind.
 
-Theory of operation. A bot may fork, leave its process group, and let its parents end: it then escapes whoever knows it
-only by its number or its group. So each bot has a parent of its own that is a *subreaper*: a process below it whose
-parent ends becomes its child, whatever that process has called. What is below the keeper is the bot, all of it and
-nothing else, for counting and for killing alike, and nothing is left once the keeper has no child any more.
+Theory of operation. A bot may fork, leave its process group, and let the parents of its processes exit: a caller that
+knows only its process id or its group then loses track of it. So each bot gets a parent of its own that is a
+*subreaper*: when the parent of any process below the keeper exits, that process becomes the keeper's child, whatever
+system calls it has made. The descendants of the keeper are therefore exactly the bot, for counting and for killing
+alike, and nothing of the bot is left once the keeper has no children.
 
-The keeper sets limits before the bot's program runs, and looks from time to time at what all processes together use. It
-tells the arena (launch.py) through a socket: the start, a limit that was exceeded, the end of the bot's first process,
-the end of all. When the arena closes its end, at the latest by dying, the keeper kills all and leaves.
+The keeper sets limits before the bot's program runs, and regularly measures what all its processes use together. It
+reports to the arena (launch.py) through a socket: the start, an exceeded limit, the exit of the bot's first process,
+and the end of all processes. When the arena closes its end of the socket, or dies, the keeper kills all and exits.
 
-Keepers are forked by one process (launcher.py), so that one costs a millisecond or two.
+Keepers are forked by one process (launcher.py), so that each costs only a millisecond or two.
 
-Only the standard library is used here, without site packages.
+This module uses only the standard library, because it runs without site packages.
 """
 
 import contextlib
@@ -26,27 +27,29 @@ import socket
 import time
 from typing import Any, Final, NamedTuple
 
-from arena.bots.process_end import adopt_orphans, end_all_below, hurry, send_below
-from arena.bots.process_tree import Process, below, count_below, memory_of
+from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
+from arena.bots.process_tree import Process, count_descendants, descendants, memory_of
 
-TERMINATE: Final = b"T"  # what the arena says after the request
+TERMINATE: Final = b"T"  # sent by the arena after the request
 KILL: Final = b"K"
 
-_MOST_THREADS: Final = 1000  # of all processes: a few hundred in a large Java program, and far from what a machine has
-_FIRST_PAUSE: Final = 0.002  # seconds before the first look; each pause is twice as long, up to the longest
-_SHORTEST_PAUSE: Final = 0.02  # seconds between two looks, when a limit is near
+_MOST_THREADS: Final = 1000  # in all processes: a large Java program has a few hundred, a machine allows far more
+_FIRST_PAUSE: Final = 0.002  # seconds before the first measurement; each pause is twice the one before, up to a limit
+_SHORTEST_PAUSE: Final = 0.02  # seconds between two measurements when a limit is near
 _USUAL_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 0.25
-_COUNTS_FOR_A_LOOK: Final = 5  # where only processes are limited, counting them quickly is enough most of the time
-_TIMES_THE_LOOK: Final = 20  # a pause is that much longer than the look before it: sharing makes it slow to measure
-_FASTEST_GROWTH: Final = 4 * 2**30  # bytes in a second; decides when a bot could reach its limit
-# Processes and threads that all bots together may have more than there were when a bot started: many for bots, and few
-# enough that the keeper gets its turn among them soon.
-_ROOM: Final = max(1024, 512 * (os.cpu_count() or 1))
-_RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them; the bot shall not
+_COUNTS_PER_MEASUREMENT: Final = 5  # if only processes are limited, a quick count is enough most of the time
+_PAUSE_PER_MEASUREMENT: Final = 20  # times the length of the last measurement, because reading shared memory is slow
+_FASTEST_GROWTH: Final = 4 * 2**30  # bytes per second; decides how soon a bot could reach its limit
+# How many more processes and threads all bots together may have than existed when a bot started: plenty for bots, and
+# few enough that the scheduler still gives the keeper its turn soon.
+_SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
+_RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but the bot must not inherit that
 
 
 class Request(NamedTuple):
+    """What the arena asks a keeper to start, and the limits to enforce."""
+
     command: list[bytes]
     cwd: bytes | None
     environment: dict[bytes, bytes]
@@ -55,15 +58,17 @@ class Request(NamedTuple):
     processes: int
 
     def encoded(self) -> bytes:
+        """The request as bytes: its length, then the marshalled fields."""
         data = marshal.dumps(tuple(self))
         return len(data).to_bytes(4, "big") + data
 
 
 def keep(control: socket.socket, streams: list[int]) -> None:
+    """The life of a keeper: read the request from `control`, start the bot on `streams`, watch it until the end."""
     adopt_orphans()
-    hurry()
+    raise_priority()
     if (request := _received(control)) is None:
-        return  # the arena has died meanwhile
+        return  # the arena died in the meantime
     try:
         pid = _start(request, streams)
     except OSError as error:
@@ -85,19 +90,19 @@ def _received(control: socket.socket) -> Request | None:
 
 
 def _start(request: Request, streams: list[int]) -> int:
-    """The bot's first process. Raises OSError if the system does not start the program.
+    """Start the bot's first process and return its pid. Raises OSError if the system does not start the program.
 
-    posix_spawn starts a program more quickly than fork and exec; what it cannot set for the child alone is set for us.
+    posix_spawn is faster than fork and exec. What it cannot set for the child alone is set for the keeper as well.
     """
     if request.cwd is not None:
         os.chdir(request.cwd)
     before = resource.getrlimit(resource.RLIMIT_CPU)
     if request.cpu_seconds is not None:
-        # For a process that is not looked at in time: all processes together reach their limit before.
+        # A fallback for one process between two measurements: the sum of all processes usually reaches the limit first.
         resource.setrlimit(resource.RLIMIT_CPU, _lower(before, request.cpu_seconds + 1))
-    _leave_room()
+    _limit_forks()
     problem: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    for program in _places(request):
+    for program in _candidate_paths(request):
         try:
             pid = os.posix_spawn(
                 program,
@@ -117,23 +122,24 @@ def _start(request: Request, streams: list[int]) -> int:
     raise problem
 
 
-def _leave_room() -> None:
-    """So that a bot that forks without end fails to before the system does. The system counts all processes of the user
-    against this limit, and does not use it for root."""
+def _limit_forks() -> None:
+    """Limit the number of processes, so that the forks of a fork bomb fail before the system runs out of processes. The
+    kernel counts all processes of the user against this limit, and ignores it for root."""
     with open("/proc/loadavg", "rb") as file:
-        there_are = int(file.read().split()[3].partition(b"/")[2])
-    most = [limit for limit in resource.getrlimit(resource.RLIMIT_NPROC) if limit != resource.RLIM_INFINITY]
-    least = min([there_are + _ROOM, *most])
-    resource.setrlimit(resource.RLIMIT_NPROC, (least, least))
+        existing = int(file.read().split()[3].partition(b"/")[2])
+    current = [limit for limit in resource.getrlimit(resource.RLIMIT_NPROC) if limit != resource.RLIM_INFINITY]
+    lowest = min([existing + _SPARE_PROCESSES, *current])
+    resource.setrlimit(resource.RLIMIT_NPROC, (lowest, lowest))
 
 
 def _lower(limit: tuple[int, int], seconds: int) -> tuple[int, int]:
-    """Only the limit that counts, so that it can be raised again."""
+    """The (soft, hard) `limit` with the soft one lowered to `seconds`. The hard one stays, so that the keeper can raise
+    the soft one again."""
     return (seconds if limit[1] == resource.RLIM_INFINITY else min(seconds, limit[1]), limit[1])
 
 
-def _places(request: Request) -> list[bytes]:
-    """Where the program may be: in the folders of the bot's own PATH, unless it is named with its folder."""
+def _candidate_paths(request: Request) -> list[bytes]:
+    """Paths to try for the program: as given if it contains a slash, otherwise in the folders of the bot's own PATH."""
     name = request.command[0]
     if b"/" in name:
         return [name]
@@ -142,21 +148,25 @@ def _places(request: Request) -> list[bytes]:
 
 
 def tell(control: socket.socket, **news: Any) -> None:
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the arena has died, which ends us soon
+    """Report to the arena: one JSON object on a line."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the arena died; the keeper will notice and exit
         control.sendall(json.dumps(news).encode() + b"\n")
 
 
 class Keeper:
+    """Watches a running bot, enforces its limits, and obeys the arena's TERMINATE and KILL."""
+
     def __init__(self, control: socket.socket, pid: int, request: Request):
         self._control = control
         self._pid = pid
         self._memory, self._cpu, self._processes = request.memory, request.cpu_seconds, request.processes
         self._over = False
-        self._looks = 0
-        self._seen: dict[tuple[int, int], float] = {}  # seconds that a living process had used at the last look
-        self._seen_seconds = 0.0  # used by all processes while they were looked at
+        self._measurements = 0
+        self._seen: dict[tuple[int, int], float] = {}  # seconds that each live process had used when last measured
+        self._seen_seconds = 0.0  # total over all processes, as far as measurements saw it
 
     def run(self) -> None:
+        """Watch the bot until the arena sends KILL or closes its end; then kill what is left and report that."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         ended = os.pidfd_open(self._pid)
@@ -165,53 +175,55 @@ class Keeper:
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(pause * 1000)}
             if self._control.fileno() in ready:
-                if self._heard() != TERMINATE:
+                if self._read_command() != TERMINATE:
                     break
-                send_below(signal.SIGTERM)
+                signal_descendants(signal.SIGTERM)
             if ended in ready:
                 poll.unregister(ended)
             self._any_left()
             before = time.monotonic()
-            wanted = _LONGEST_PAUSE if self._over else self._look_if_possible()
-            spared = _TIMES_THE_LOOK * (time.monotonic() - before)
-            pause = min(2 * pause, max(wanted, spared), _LONGEST_PAUSE)
-        end_all_below(self._any_left)
+            wanted = _LONGEST_PAUSE if self._over else self._try_to_measure()
+            affordable = _PAUSE_PER_MEASUREMENT * (time.monotonic() - before)
+            pause = min(2 * pause, max(wanted, affordable), _LONGEST_PAUSE)
+        kill_descendants(self._any_left)
         tell(self._control, gone=True)
 
-    def _heard(self) -> bytes:
-        """Nothing if the arena has closed its end."""
+    def _read_command(self) -> bytes:
+        """The arena's next command; b"" if the arena has closed its end."""
         try:
             return self._control.recv(1)
         except ConnectionResetError:
             return b""
 
     def _any_left(self) -> bool:
-        """Reaps what has ended, and tells of the bot's own process."""
+        """Reap exited children, report the exit of the bot's first process, and return whether any child is left."""
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == self._pid:
                     self._pid = 0
                     if self._cpu is not None and not self._over:
-                        self._check_cpu(below(os.getpid()))
+                        self._check_cpu(descendants(os.getpid()))
                     tell(self._control, ended=os.waitstatus_to_exitcode(ended[1]))
             return True
         return False
 
-    def _look_if_possible(self) -> float:
-        """A machine that is out of something, descriptors for example, may have it again at the next look."""
+    def _try_to_measure(self) -> float:
+        """Like `_measure`, but an OSError is not fatal: a machine that ran out of a resource, for example descriptors,
+        may have it again at the next measurement."""
         try:
-            return self._look()
+            return self._measure()
         except OSError:
             return _USUAL_PAUSE
 
-    def _look(self) -> float:
-        """At what all processes use. Returns the seconds until the next look."""
-        self._looks += 1
-        if count_below(os.getpid(), self._processes) > self._processes:  # where it matters there is no time for more
+    def _measure(self) -> float:
+        """Compare what all processes use with the limits. Returns the seconds until the next measurement."""
+        self._measurements += 1
+        if count_descendants(os.getpid(), self._processes) > self._processes:  # a fork bomb leaves no time
             self._end_for("processes", self._processes + 1, self._processes)
-        if self._over or (self._memory is None and self._cpu is None and self._looks % _COUNTS_FOR_A_LOOK):
+        only_count = self._memory is None and self._cpu is None and self._measurements % _COUNTS_PER_MEASUREMENT
+        if self._over or only_count:
             return _USUAL_PAUSE
-        processes = below(os.getpid(), enough=self._processes)
+        processes = descendants(os.getpid(), enough=self._processes)
         threads = sum(process.threads for process in processes)
         if len(processes) > self._processes:
             self._end_for("processes", len(processes), self._processes)
@@ -228,8 +240,9 @@ class Keeper:
         return pause
 
     def _check_cpu(self, processes: list[Process]) -> None:
-        """What ended processes used is known from whoever waited for them, unless they told the system not to be waited
-        for. Therefore what was seen of each process while it lived is summed up as well."""
+        """End the bot if it exceeded its processor time. The kernel adds the time of an exited process to the parent
+        that waits for it, but loses it if the parent ignores SIGCHLD. So the keeper also sums up what it saw each
+        process use while it was alive, and takes the larger figure."""
         assert self._cpu is not None
         waited = resource.getrusage(resource.RUSAGE_CHILDREN)
         known = waited.ru_utime + waited.ru_stime + sum(each.own_seconds + each.waited_seconds for each in processes)
@@ -241,8 +254,9 @@ class Keeper:
             self._end_for("cpu", used, self._cpu)
 
     def _end_for(self, limit: str, used: float, allowed: int) -> None:
-        """Told before the killing, so that the arena knows why when it sees the end."""
+        """Report the exceeded limit, then kill the bot: in this order, so that the arena knows the reason for the
+        exit."""
         if not self._over:
             self._over = True
             tell(self._control, over=[limit, used, allowed])
-            end_all_below(self._any_left)
+            kill_descendants(self._any_left)

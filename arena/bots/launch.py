@@ -1,6 +1,6 @@
-"""The arena's side of the keepers: how a bot's process is started, and what is heard of it later (see keeper.py).
+"""The arena's side of the keepers (keeper.py): start a bot's process and receive what its keeper reports.
 
-The launcher (launcher.py), from which keepers are forked, is started with the first bot and ends with the run of trio.
+The launcher (launcher.py), which forks the keepers, starts with the first bot and ends with the run of trio.
 """
 
 import contextlib
@@ -22,32 +22,33 @@ from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.bots.launcher import main; main()"
-_START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: it is started when its program runs
+_START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: this ends when the bot's program runs
 _END_SECONDS: Final = 5
 _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
 class Refused(Exception):
-    """The system does not start the program."""
+    """The system refused to start the bot's program."""
 
     def __init__(self, number: int):
         super().__init__(os.strerror(number))
 
 
 class KeeperFailed(Exception):
-    """Our own bug, in the process above the bot."""
+    """The keeper failed: a bug of ours, not the bot's fault."""
 
 
 @attrs.frozen
 class Overrun:
-    """A limit that a bot exceeded, for which it was ended."""
+    """The limit that a bot exceeded, which is why its keeper killed it."""
 
     ending: Fault
     words: str
 
     @staticmethod
     def of(limit: str, used: float, allowed: int) -> "Overrun":
+        """The overrun of a limit, as the keeper names it."""
         match limit:
             case "memory":
                 sizes = f"{used / 2**20:.1f} MiB of memory in all its processes; the limit is {allowed / 2**20:.1f} MiB"
@@ -67,7 +68,7 @@ class Overrun:
 
 @attrs.define(eq=False)
 class Kept:
-    """A bot's process, as its keeper tells of it."""
+    """A bot's process, as its keeper reports it."""
 
     _control: socket.socket
     pid: int = 0
@@ -75,13 +76,14 @@ class Kept:
     exit_status: int | None = None  # negative for a signal
     overrun: Overrun | None = None
     refused: int | None = None
-    failure: str | None = None  # of the keeper: our own bug, or a machine that is out of something
+    failure: str | None = None  # traceback of the keeper: a bug of ours, or a machine that ran out of a resource
     ended: trio.Event = attrs.field(factory=trio.Event)  # the bot's first process
-    gone: trio.Event = attrs.field(factory=trio.Event)  # all of them, and the keeper
+    gone: trio.Event = attrs.field(factory=trio.Event)  # all of the bot's processes, and the keeper
     _unread: bytes = b""
 
     def look(self) -> None:
-        """Takes in what the keeper has told meanwhile."""
+        """Process the keeper's reports that have arrived, without waiting. Raises OSError if the keeper could not be
+        forked."""
         while not self.gone.is_set():
             try:
                 data = self._control.recv(_CHUNK)
@@ -97,7 +99,7 @@ class Kept:
                 for line in lines:
                     self._hear(json.loads(line))
             except BaseException:
-                self._closed()  # nobody waits for more
+                self._closed()  # wake the tasks that wait for further reports
                 raise
 
     def _hear(self, news: dict[str, Any]) -> None:
@@ -118,23 +120,25 @@ class Kept:
             case {"bug": str(bug)}:
                 self.failure = bug
             case _:
-                raise AssertionError(f"a keeper does not tell {news!r}")
+                raise AssertionError(f"unknown report of a keeper: {news!r}")
 
     def _closed(self) -> None:
-        """A keeper that left without a word was killed by somebody, and the launcher kills the bot."""
+        """The keeper is gone. If it did not report the bot's exit first, it was killed, and the launcher kills the
+        bot."""
         if self.exit_status is None:
             self.exit_status = -signal.SIGKILL
         self.ended.set()
         self.gone.set()
 
     async def listen(self) -> None:
-        """Until the keeper is gone."""
+        """Process the keeper's reports until the keeper is gone."""
         while not self.gone.is_set():
             await trio.lowlevel.wait_readable(self._control)
             self.look()
 
     async def started(self, request: bytes) -> None:
-        """Hands over the request, and waits for the answer. Raises Refused, and OSError for a shortage of our own."""
+        """Send the request and wait until the bot runs. Raises Refused, KeeperFailed, and OSError if the arena's
+        machine is short of a resource."""
         left = memoryview(request)
         while left:
             try:
@@ -142,7 +146,7 @@ class Kept:
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._control)
             except (BrokenPipeError, ConnectionResetError):
-                break  # why is told in what is left to read
+                break  # the unread reports say why
         while not self.pid:
             await trio.lowlevel.wait_readable(self._control)
             self.look()
@@ -156,17 +160,18 @@ class Kept:
                 raise OSError(errno.ECHILD, "the keeper of a bot was killed before it started the bot")
 
     def tell(self, word: bytes) -> None:
-        """TERMINATE or KILL, for all processes."""
+        """Send TERMINATE or KILL, which the keeper applies to all of the bot's processes."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # gone already
             self._control.send(word)
 
     async def wait_gone(self) -> None:
-        """After KILL. A keeper that does not answer, because somebody stopped it, is killed; then the launcher ends the
-        bot. Its number is still its own while its end of the socket is open."""
+        """After KILL, wait until keeper and bot are gone. A keeper that does not react, because it was stopped, is
+        killed; the launcher then kills the bot. The keeper's pid cannot have been reused while its end of the socket is
+        open."""
         with trio.move_on_after(_END_SECONDS):
             await self.gone.wait()
             return
-        with contextlib.suppress(ProcessLookupError):  # it has just left
+        with contextlib.suppress(ProcessLookupError):  # it has just exited
             os.kill(self.keeper, signal.SIGKILL)
         await self.gone.wait()
 
@@ -175,6 +180,8 @@ class Kept:
 
 
 class Launcher:
+    """The arena's handle of the launcher process."""
+
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         root = str(Path(__file__).parents[2])
@@ -184,7 +191,7 @@ class Launcher:
                     [sys.executable, "-I", "-S", "-c", _CODE, root],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
-                    env={},  # it needs nothing of ours, and a bot can read what it has
+                    env={},  # it needs none of our variables, and a bot can read those of its parent
                     start_new_session=True,
                 )
             except OSError:
@@ -196,7 +203,8 @@ class Launcher:
         return self._process.pid
 
     def fork(self, streams: tuple[int, int, int]) -> Kept:
-        """A new keeper, that waits for its request. Raises OSError; BrokenPipeError if somebody killed the launcher."""
+        """Fork a keeper, which then waits for its request. Raises OSError; BrokenPipeError if the launcher was
+        killed."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -211,7 +219,7 @@ class Launcher:
         self._socket.close()
         try:
             self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:  # somebody stopped it
+        except subprocess.TimeoutExpired:  # it was stopped, for example by SIGSTOP
             self._process.kill()
             self._process.wait()
 
@@ -220,7 +228,7 @@ _launcher: Final = trio.lowlevel.RunVar[Launcher | None]("launcher", None)
 
 
 def running_launcher() -> Launcher:
-    """The one of this run of trio; it is started if there is none."""
+    """The launcher of this run of trio, started on first use."""
     launcher = _launcher.get()
     if launcher is None:
         launcher = Launcher()
@@ -230,7 +238,7 @@ def running_launcher() -> Launcher:
 
 
 async def _close_at_the_end(launcher: Launcher) -> None:
-    """System tasks are cancelled when the run is over."""
+    """Close the launcher when trio cancels its system tasks, which it does at the end of the run."""
     try:
         await trio.sleep_forever()
     finally:
@@ -247,12 +255,12 @@ def _request(spec: BotSpec) -> bytes:
 
 
 async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
-    """Starts a bot with these descriptors as stdin, stdout and stderr; its limits hold before its program runs. Raises
-    Refused, ValueError for a command that is none, and OSError for what is not the bot's fault."""
+    """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
+    Raises Refused, ValueError for a command that contains a null byte, and OSError for what is not the bot's fault."""
     request = _request(spec)
     try:
         kept = running_launcher().fork(streams)
-    except (BrokenPipeError, ConnectionResetError):  # somebody killed the launcher; another one does it
+    except (BrokenPipeError, ConnectionResetError):  # the launcher was killed; start another one
         _launcher.set(None)
         kept = running_launcher().fork(streams)
     try:

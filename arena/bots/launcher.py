@@ -1,8 +1,9 @@
-"""The launcher: the process that keepers are forked from (see keeper.py). It imports little, so that this is quick.
+"""The launcher: the process that forks keepers (see keeper.py). It imports little, so that forking is quick.
 
-If somebody kills a keeper, its bot's processes become children of this one, which kills all that is no keeper.
+If a keeper is killed, its bot's processes become children of the launcher, which kills every child that is not a
+keeper.
 
-Only the standard library is used here, without site packages.
+This module uses only the standard library, because it runs without site packages.
 """
 
 import gc
@@ -15,25 +16,25 @@ from collections.abc import Collection
 from typing import Final
 
 from arena.bots.keeper import keep, tell
-from arena.bots.process_end import adopt_orphans, end_all_below, hurry
+from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority
 from arena.bots.process_tree import children_of
 
-_SECONDS_FOR_STRANGERS: Final = 0.1  # at once, because others may be waiting for a keeper
-_PAUSE: Final = 0.1  # seconds, while some are left
+_SECONDS_FOR_STRANGERS: Final = 0.1  # per attempt, because other bots may be waiting for a keeper
+_PAUSE: Final = 0.1  # seconds between attempts
 _DESCRIPTORS: Final = 4  # for a keeper: its socket, and the bot's stdin, stdout and stderr
 
 
 def main() -> None:
-    """Stdin is a socket: each message on it brings the descriptors for one keeper."""
+    """Fork a keeper for each message on stdin, which is a socket; a message carries the descriptors for one keeper."""
     arena = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)  # keepers must not have the socket
+    os.dup2(nothing, 0)  # keepers must not inherit the socket
     os.close(nothing)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # waited for with sigtimedwait
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # received by sigtimedwait instead
     adopt_orphans()
-    hurry()
-    gc.freeze()  # what is here already is not touched again, and so stays shared with all keepers
-    keepers: dict[int, int] = {}  # pid by a descriptor that is readable once it has ended
+    raise_priority()
+    gc.freeze()  # the collector then leaves existing objects alone, so their memory stays shared with all keepers
+    keepers: dict[int, int] = {}  # pidfd, which becomes readable when the keeper exits, to pid
     poll = select.poll()
     poll.register(arena, select.POLLIN)
     strangers = False
@@ -41,14 +42,14 @@ def main() -> None:
         for descriptor, _ in poll.poll(_PAUSE * 1000 if strangers else None):
             if descriptor in keepers:
                 _, status = os.waitpid(keepers.pop(descriptor), 0)
-                strangers |= status != 0  # a keeper that leaves by itself leaves nobody behind
+                strangers |= status != 0  # a keeper that exits normally leaves no process behind
                 poll.unregister(descriptor)
                 os.close(descriptor)
                 continue
             message, descriptors, _, _ = socket.recv_fds(arena, 16, _DESCRIPTORS)
             if not message:
                 return
-            if len(descriptors) != _DESCRIPTORS:  # the system had no room for all of them
+            if len(descriptors) != _DESCRIPTORS:  # this process ran out of descriptors
                 for each in descriptors:
                     os.close(each)
                 continue
@@ -59,9 +60,10 @@ def main() -> None:
 
 
 def _fork_keeper(descriptors: list[int], ours: list[int]) -> int | None:
-    """None if the machine has no room for it, which the arena is told. The keeper closes those that are ours."""
+    """Fork a keeper and return its pid. If the system cannot fork, report that to the arena and return None. `ours` are
+    descriptors of the launcher, which the keeper closes."""
     for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)  # they come with the opposite
+        os.set_inheritable(descriptor, False)  # recv_fds makes them inheritable
     with socket.socket(fileno=descriptors[0]) as control:
         try:
             pid = os.fork()
@@ -77,14 +79,14 @@ def _fork_keeper(descriptors: list[int], ours: list[int]) -> int | None:
             except Exception:
                 tell(control, bug=traceback.format_exc())
             finally:
-                os._exit(1)  # in no case back into the code of the launcher
+                os._exit(1)  # never return into the code of the launcher
     for descriptor in descriptors[1:]:
         os.close(descriptor)
     return pid
 
 
 def _end_strangers(keepers: Collection[int]) -> bool:
-    """Whether some are left."""
+    """Kill all children that are not keepers, for a moment, and return whether any are left."""
 
     def any_left() -> bool:
         for pid in children_of(os.getpid()):
@@ -92,4 +94,4 @@ def _end_strangers(keepers: Collection[int]) -> bool:
                 os.waitpid(pid, os.WNOHANG)
         return any(pid not in keepers for pid in children_of(os.getpid()))
 
-    return any_left() and not end_all_below(any_left, keepers, _SECONDS_FOR_STRANGERS)
+    return any_left() and not kill_descendants(any_left, keepers, _SECONDS_FOR_STRANGERS)

@@ -1,4 +1,4 @@
-"""A bot as a stream of messages: bytes, lines, session and a memory of the last exchanges, in one place."""
+"""A bot as a stream of messages: joins byte stream, line framing and session, and keeps a transcript."""
 
 import contextlib
 import math
@@ -23,19 +23,20 @@ from protocol.messages import (
 )
 from protocol.session import Role, Session
 
-_CHUNK: Final = 4096  # read at once: dozens of answers, and cheap to allocate for one
-_DEAF: Final = "the bot does not read any more"
-_KEPT_LINES: Final = 60  # of a transcript: some thirty decisions, enough to see a fault come
+_CHUNK: Final = 4096  # bytes per read: room for dozens of answers, yet cheap to allocate for one
+_PEER_NOT_READING: Final = "the bot no longer reads its input"
+_KEPT_LINES: Final = 60  # in a transcript: about thirty decisions, enough to see what led to a fault
 
 
 class LinkClosed(Exception):
-    """The bot's end is closed: nothing more comes, or nothing more can be said."""
+    """The bot closed its end: it sends nothing more, or cannot be sent anything more."""
 
 
-Said = tuple[bool, bytes]  # by the bot?, the line; a plain tuple, because two are made for every decision
+Said = tuple[bool, bytes]  # (sent by the bot?, the line); a plain tuple, because each decision makes two
 
 
 def said_text(said: Said) -> str:
+    """A line of a transcript as text: `<` if the bot sent it, `>` if the arena did; tokens are hidden."""
     by_bot, line = said
     return f"{'<' if by_bot else '>'} {without_token(line.rstrip(NEWLINE).decode(errors='backslashreplace'))}"
 
@@ -44,9 +45,10 @@ NEWLINE: Final = b"\n"
 
 
 class Link:
-    """One connection to one bot. Whoever opened the stream closes it.
+    """One connection to one bot. The caller that opened the stream closes it.
 
-    `may_tear`: the end of the stream in the middle of a line is a lost connection, not the bot's fault.
+    `eof_mid_line_is_disconnect`: if the stream ends in the middle of a line, treat that as a lost connection
+    (LinkClosed), not as a fault of the bot (RemoteProtocolError).
     """
 
     def __init__(
@@ -56,77 +58,79 @@ class Link:
         line_limit: int = MAX_LINE,
         most_ignored: float = math.inf,
         kept_lines: int = _KEPT_LINES,
-        may_tear: bool = False,
+        eof_mid_line_is_disconnect: bool = False,
     ):
         self._stream = stream
         self.session = Session(Role.SERVER)
         self._lines = LineBuffer(line_limit)
-        self._waiting: deque[bytes] = deque()  # lines that came together with an earlier one
+        self._waiting: deque[bytes] = deque()  # lines that have arrived and are not processed yet
         self.transcript: deque[Said] = deque(maxlen=kept_lines)
         self.ignored = 0  # answers that came too late
         self._most_ignored = most_ignored
-        self._may_tear = may_tear
+        self._eof_mid_line_is_disconnect = eof_mid_line_is_disconnect
 
     async def say(self, message: Message) -> None:
-        """Raises LinkClosed if the bot cannot hear, and RemoteProtocolError if it has already answered a request that
-        is only being made now."""
+        """Send a message. Raises LinkClosed if the bot no longer reads, and RemoteProtocolError if `message` is a
+        request that the bot has already answered."""
         await self.say_line(self.line_for(message))
 
     def line_for(self, message: Message) -> bytes:
-        """The line that says it; from now on it counts as said."""
+        """Encode a message; for the session it is now sent. Raises RemoteProtocolError as `say` does."""
         if self._waiting and isinstance(message, Request):
             while self._waiting:
                 self._take(self._waiting.popleft())
         return self.session.send(message)
 
     async def ask(self, line: bytes) -> BotMessage:
-        """Says the line of a request and returns the answer: `say_line` and `hear` in one piece, because this is done
-        for every decision."""
+        """Send the line of a request and return the answer. This is `say_line` and `hear` in one function, because it
+        runs for every decision. Raises LinkClosed, RemoteProtocolError."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed(_DEAF) from error
+            raise LinkClosed(_PEER_NOT_READING) from error
         if not self._waiting:
             await self.wait_line()
         message = self._take(self._waiting.popleft())
         return message if message is not None else await self._hear_after_one_too_late()
 
     async def greet(self, server: str) -> BotHello:
-        """Says hello and returns the bot's. Raises LinkClosed, RemoteProtocolError."""
+        """Send the server's hello and return the bot's. Raises LinkClosed, RemoteProtocolError."""
         await self.say(ServerHello(PROTOCOL, server))
         hello = await self.hear()
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         return hello
 
     async def welcome(self, welcome: Welcome) -> None:
-        """The transcript begins after it: the hello may hold a token, and the welcome a session. Raises LinkClosed."""
+        """Send the welcome, then clear the transcript: the hello may contain a token, and the welcome a session. Raises
+        LinkClosed."""
         await self.say(welcome)
         self.transcript.clear()
 
     async def say_line(self, line: bytes) -> None:
-        """Bytes as they are, past the session."""
+        """Send bytes as they are, without the session. Raises LinkClosed."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed(_DEAF) from error
+            raise LinkClosed(_PEER_NOT_READING) from error
 
     async def wait_line(self) -> None:
-        """Returns once there is something to hear. Raises LinkClosed, RemoteProtocolError."""
+        """Wait until a complete line has arrived. Raises LinkClosed, RemoteProtocolError."""
         while not self._waiting:
             try:
                 data = await self._stream.receive_some(_CHUNK)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise LinkClosed("the connection was reset") from error
             if not data:
-                if not self._may_tear:
+                if not self._eof_mid_line_is_disconnect:
                     self._lines.end()
                 raise LinkClosed("the bot closed its end")
             self._feed(data)
 
     def take_over(self, said: Message, heard: bytes) -> None:
-        """What crossed the wire before there was a link. Raises RemoteProtocolError if that is no line."""
+        """Take over a connection on which `said` was sent and `heard` received before the link existed. Raises
+        RemoteProtocolError if `heard` contains a line that is too long."""
         self.transcript.append((False, self.session.send(said)))
         self._feed(heard)
 
@@ -138,7 +142,7 @@ class Link:
             raise
 
     async def hear(self) -> BotMessage:
-        """The next message that matters; late answers are passed over. Raises LinkClosed, RemoteProtocolError."""
+        """Wait for the bot's next message, ignoring late answers. Raises LinkClosed, RemoteProtocolError."""
         while True:
             if not self._waiting:
                 await self.wait_line()
@@ -156,11 +160,11 @@ class Link:
         if self.ignored > self._most_ignored:
             raise RemoteProtocolError(
                 Code.TOO_MANY,
-                f"more than {self._most_ignored} answers that nobody asked for; answer each request once",
+                f"more than {self._most_ignored} answers without a request; answer each request once",
             )
 
     async def wait_closed(self) -> None:
-        """Reads on, whatever comes, until the bot has closed its end."""
+        """Discard input until the bot has closed its end."""
         with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             while await self._stream.receive_some(_CHUNK):
                 pass
@@ -170,7 +174,7 @@ class Link:
         return isinstance(tcp, TcpStream) and tcp.is_hung_up()
 
     def unfinished_line(self) -> str | None:
-        """What to say of a line whose newline does not come, if there is one."""
+        """A message for the bot's author if part of a line has arrived, but not its newline; otherwise None."""
         if not (pending := self._lines.pending):
             return None
         return f"{len(pending)} bytes arrived, but no newline: {shown(pending)}; every message has to end with one"
@@ -178,4 +182,4 @@ class Link:
     def _take(self, line: bytes) -> BotMessage | None:
         self.transcript.append((True, line))
         message = self.session.receive(line)
-        return cast("BotMessage | None", message)  # the session of a server hears bots only
+        return cast("BotMessage | None", message)  # a server's session accepts only messages of bots

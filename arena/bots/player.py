@@ -1,4 +1,4 @@
-"""A bot at a table, whether it is a process of ours or connected from outside: what a match needs of it."""
+"""What a match needs from a bot, whether the bot is a local process or connected to the server."""
 
 import abc
 import contextlib
@@ -19,11 +19,11 @@ from protocol.messages import Bye, Error, Message, Welcome
 from protocol.session import Session, State
 
 _LAST_WORDS: Final = 500  # characters of stderr in the reason of a fault: the end of a traceback
-_LISTENS: Final = 5.0  # seconds that a bot has to take what it is told without being asked
+_SEND_SECONDS: Final = 5.0  # for a message that is not a request, to a bot that does not read
 
 
 class StartFailure(Exception):
-    """The bot did not come to the table, and why. `time_was_up` is the moment, in trio's time, if it was too slow."""
+    """The bot failed to start; the text says why. `time_was_up` is its deadline, in trio's time, if it was too slow."""
 
     def __init__(self, reason: str, time_was_up: float | None = None):
         super().__init__(reason)
@@ -31,7 +31,7 @@ class StartFailure(Exception):
 
 
 class LeftBetweenRounds(Exception):
-    """The bot was there, and left without being told to. It loses the round that it left before."""
+    """The bot exited on its own between two rounds. It loses the round that was about to begin."""
 
     def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
@@ -39,7 +39,7 @@ class LeftBetweenRounds(Exception):
 
 
 class Gone(Exception):
-    """The bot left in the middle of a round and will not be back."""
+    """The bot left in the middle of a round and will not come back."""
 
     def __init__(self, ending: Fault, reason: str):
         super().__init__(reason)
@@ -47,6 +47,8 @@ class Gone(Exception):
 
 
 class Player(abc.ABC):
+    """A bot that takes part in matches. It "sits" at a match while it is connected and has been sent its start."""
+
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
         self.link: Link | None = None  # None while the bot is away
@@ -62,9 +64,10 @@ class Player(abc.ABC):
         return self.link is not None
 
     async def tell(self, message: Message) -> bool:
-        """Says what needs no answer. A bot that does not take it will be found out when it is asked next."""
+        """Send a message that needs no answer, and return whether the bot took it. A failure has no other consequence
+        here, because the next request to the bot will fail as well."""
         assert self.link is not None
-        with trio.move_on_after(_LISTENS), contextlib.suppress(LinkClosed):
+        with trio.move_on_after(_SEND_SECONDS), contextlib.suppress(LinkClosed):
             await self.link.say(message)
             return True
         return False
@@ -79,7 +82,7 @@ class Player(abc.ABC):
 
     @abc.abstractmethod
     async def leave(self) -> None:
-        """Sends the bot away; it starts anew for its next round."""
+        """Dismiss the bot; it starts again for its next round."""
 
     @property
     def exit_status(self) -> int | None:
@@ -87,7 +90,7 @@ class Player(abc.ABC):
 
     @property
     def overrun(self) -> Overrun | None:
-        """The limit for which the arena ended it, if it did."""
+        """The exceeded limit for which the arena killed the bot, if it did."""
         return None
 
     @property
@@ -96,7 +99,7 @@ class Player(abc.ABC):
 
 
 class LocalPlayer(Player):
-    """A process: started when it is needed, kept while it behaves, gone with the nursery it was given."""
+    """A bot that is a local process: started on demand, kept running between rounds, ended with its nursery."""
 
     spec: BotSpec
 
@@ -133,7 +136,7 @@ class LocalPlayer(Player):
         raise Gone(Fault.CRASHED, _with_last_words(process.ended_words or f"{closed}, but it still runs", wrote))
 
     async def leave(self) -> None:
-        """Ends the process, and waits until it is gone."""
+        """End the process and wait until it is gone."""
         if self.process is None:
             return
         if self.link and self.link.session.state is not State.CLOSED:
@@ -167,7 +170,7 @@ class LocalPlayer(Player):
             raise StartFailure(str(error)) from None
         except trio.TooSlowError:
             silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
-            raise await self._failed(f"{silence}; allowed were {allowed} ms", deadline) from None
+            raise await self._failed(f"{silence} (the limit is {allowed} ms)", deadline) from None
         except RemoteProtocolError as error:
             await self.tell(Error(error.code, str(error), fatal=True))
             raise await self._failed(f"{error} ({error.code})") from None
@@ -175,7 +178,7 @@ class LocalPlayer(Player):
             raise await self._failed(f"{error} before it said hello") from None
 
     async def _live(self, task_status: trio.TaskStatus[BotProcess]) -> None:
-        """The process's owner: one task, so that bots come and go in any order."""
+        """Own the process: one task per bot, so that bots start and end in any order."""
         try:
             async with spawn(self.spec, self._keep_stderr) as process:
                 task_status.started(process)
@@ -189,6 +192,7 @@ class LocalPlayer(Player):
         await link.welcome(Welcome(self.spec.name))
 
     async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
+        """End the process, and return the error to raise, with the exit status and the last output on stderr."""
         if self.process:
             if self.process.overrun:
                 reason = f"{self.process.overrun.words}, before it said hello"

@@ -1,7 +1,7 @@
-"""A bot as a process, which lives exactly as long as a `with` block, and so do all processes that it makes.
+"""A bot as a process that lives exactly as long as a `with` block, together with all processes that it starts.
 
-A keeper stands above the bot's processes (see keeper.py), so that none of them can get away. Whatever ends the block
-(also a cancellation), the bot gets the end of its input and a moment to leave; then all that is left of it gets
+A keeper is the parent of the bot's processes (see keeper.py), so that none of them can escape. When the block ends,
+also by cancellation, the bot's input is closed and it gets a moment to exit; then everything that is left of it gets
 SIGTERM, then SIGKILL, and is reaped.
 """
 
@@ -17,16 +17,16 @@ import trio
 
 from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import KeeperFailed, Kept, Overrun, Refused, launch
-from arena.bots.process_tree import below, memory_of
+from arena.bots.process_tree import descendants, memory_of
 from arena.bots.streams import PipeStream
 from arena.plan.bot_spec import OWN_BOTS, BotSpec
 from arena.support.suggestion import did_you_mean
 
 _LAST_WORDS_SECONDS: Final = 0.5
-_LEAVE_SECONDS: Final = 0.5  # after the end of its input, and again after SIGTERM
-_STDERR_CHUNK: Final = 64 * 1024  # read at once: all that a pipe holds
-_STDERR_READS_AT_END: Final = 4  # enough for what a pipe holds; a child that lives on may write for ever
-_STDERR_TAIL: Final = 8 * 1024  # bytes kept of what the bot wrote last
+_LEAVE_SECONDS: Final = 0.5  # to exit after the end of its input, and again after SIGTERM
+_STDERR_CHUNK: Final = 64 * 1024  # bytes per read: the capacity of a pipe
+_STDERR_READS_AT_END: Final = 4  # enough to empty a pipe; bounded, because a child that is still alive may keep writing
+_STDERR_TAIL: Final = 8 * 1024  # bytes kept of the bot's latest output
 
 
 def exit_words(status: int) -> str:
@@ -34,11 +34,13 @@ def exit_words(status: int) -> str:
 
 
 class SpawnError(Exception):
-    """The command could not be started at all."""
+    """The bot's command could not be started."""
 
 
 @attrs.define
 class BotProcess:
+    """A running bot: its stdin and stdout as a stream, the tail of its stderr, and its exit."""
+
     stream: PipeStream
     kept: Kept
     _stderr: deque[bytes] = attrs.field(factory=deque)
@@ -46,19 +48,19 @@ class BotProcess:
 
     @property
     def pid(self) -> int:
-        """Of the bot's first process."""
+        """The process id of the bot's first process."""
         return self.kept.pid
 
     @property
     def exit_status(self) -> int | None:
-        """Of its first process; negative for a signal, None while it runs. Raises KeeperFailed, which is nothing that a
-        bot is charged for."""
+        """The exit status of the bot's first process: negative for a signal, None while it runs. Raises KeeperFailed,
+        which is never the bot's fault."""
         self._look()
         return self.kept.exit_status
 
     @property
     def overrun(self) -> Overrun | None:
-        """The limit for which it was ended, if it was. Raises KeeperFailed."""
+        """The exceeded limit for which the keeper killed the bot, if it did. Raises KeeperFailed."""
         self._look()
         return self.kept.overrun
 
@@ -69,15 +71,15 @@ class BotProcess:
 
     @property
     def ended_words(self) -> str | None:
-        """How it ended; None while it runs."""
+        """How the bot ended, in words; None while it runs. Raises KeeperFailed."""
         status = self.exit_status
         if self.kept.overrun:
             return self.kept.overrun.words
         return None if status is None else f"it ended ({exit_words(status)})"
 
     def memory(self) -> int:
-        """Bytes of real memory in all its processes."""
-        return memory_of(below(self.kept.keeper))
+        """Bytes of physical memory and swap that all processes of the bot use."""
+        return memory_of(descendants(self.kept.keeper))
 
     @property
     def stderr_tail(self) -> str:
@@ -92,26 +94,28 @@ class BotProcess:
         self._stderr_ended.set()
 
     async def last_words(self) -> str:
-        """What it wrote on stderr at the end of its life. Waits a moment: an exit is seen before the last words are."""
+        """The tail of stderr once the bot has exited. Waits a moment, because the exit is noticed before the last
+        output is read."""
         with trio.move_on_after(_LAST_WORDS_SECONDS):
             await self.wait_exit()
             await self._stderr_ended.wait()
         return self.stderr_tail.strip()
 
     async def wait_exit(self) -> None:
-        """Returns once its first process has ended."""
+        """Wait until the bot's first process has exited."""
         await self.kept.ended.wait()
 
     async def listen(self) -> None:
-        """The one task that hears what the keeper tells. Not cancelled: whoever ends the process wants to know, too."""
+        """Receive the keeper's reports, in one task per bot. Shielded from cancellation, because the code that ends the
+        process waits for those reports."""
         with trio.CancelScope(shield=True):
             await self.kept.listen()
 
 
 @contextlib.asynccontextmanager
 async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = None) -> AsyncIterator[BotProcess]:
-    """Raises SpawnError if there is no such program. `keep_stderr` gets all that the bot writes there, and nothing
-    (b"") at the end."""
+    """Run a bot for the duration of the block. `keep_stderr` is called with all that the bot writes to stderr, and with
+    b"" at the end. Raises SpawnError if the program cannot be started."""
     process, errors = await _start(spec)
     try:
         async with trio.open_nursery() as nursery:
@@ -129,7 +133,7 @@ async def spawn(spec: BotSpec, keep_stderr: Callable[[bytes], None] | None = Non
 
 
 async def _start(spec: BotSpec) -> tuple[BotProcess, int]:
-    """The process, and the descriptor to read its stderr from."""
+    """Start the process; returns it and the descriptor to read its stderr from. Raises SpawnError."""
     (their_in, writer), (reader, their_out), (errors, their_err) = _three_pipes()
     ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
@@ -166,7 +170,7 @@ def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
     where = f" in {spec.cwd}" if spec.cwd else ""
     here = Path(spec.cwd or ".") / program
     hint = (
-        f" (there is such a file: say ./{program}, or its interpreter first)"
+        f" (such a file exists: write ./{program}, or put its interpreter first)"
         if "/" not in program and here.is_file()
         else did_you_mean(program, OWN_BOTS)
     )
@@ -174,7 +178,8 @@ def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
 
 
 async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> None:
-    """To the end, or until cancelled; then what is there already is read as well, for it may say why the bot ended."""
+    """Read stderr to its end or until cancelled. After a cancellation, read what the pipe still holds, because it may
+    say why the bot exited."""
     os.set_blocking(descriptor, False)
     try:
         while True:
@@ -191,7 +196,7 @@ async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[byt
 
 
 def _read_some(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> bytes | None:
-    """What was there: nothing at the end, None if nothing is there yet."""
+    """Read and keep what has arrived: b"" at the end of the stream, None if there is nothing to read yet."""
     try:
         data = os.read(descriptor, _STDERR_CHUNK)
     except BlockingIOError:
@@ -207,7 +212,7 @@ async def _end(process: BotProcess) -> None:
     await process.stream.aclose()
     with trio.move_on_after(_LEAVE_SECONDS):
         await process.wait_exit()
-    process.kept.tell(TERMINATE)  # also when the first process has left already: its children may not have
+    process.kept.tell(TERMINATE)  # even if the first process has exited: its children may still run
     with trio.move_on_after(_LEAVE_SECONDS):
         await process.wait_exit()
     process.kept.tell(KILL)

@@ -1,6 +1,6 @@
-"""Ending all that is below a process, however it forks meanwhile. For keepers and for the process that forks them.
+"""Kill all descendants of this process, even while they fork. Used by keepers and by the launcher.
 
-Only the standard library is used here.
+This module uses only the standard library, because keepers have nothing else.
 """
 
 import contextlib
@@ -14,60 +14,62 @@ from typing import Final
 from arena.bots.process_tree import quick_children
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
-_PAUSE: Final = 0.02  # seconds between two turns
+_PAUSE: Final = 0.02  # seconds between two passes
 _FEW: Final = 8  # processes
 _MOMENT: Final = 0.005  # seconds
-_MOST_STOPS: Final = 20
+_MOST_STOPS: Final = 20  # passes of SIGSTOP before SIGKILL
 
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def adopt_orphans() -> None:
-    """From now on a process below us whose parent ends becomes our child."""
+    """Become a subreaper: from now on a descendant whose parent exits becomes a child of this process."""
     if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "cannot become a subreaper")
 
 
-def hurry() -> None:
-    """A bot with thousands of processes leaves little time for others. Whoever may (root) does not wait for it; what we
-    start does not inherit this."""
-    with contextlib.suppress(OSError):  # not allowed, or not known to this system
+def raise_priority() -> None:
+    """Use real-time scheduling if allowed (as root), because a bot with thousands of processes leaves little processor
+    time for others. Child processes do not inherit this."""
+    with contextlib.suppress(OSError):  # not allowed, or not supported by this system
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
-def end_all_below(any_left: Callable[[], bool], spare: Collection[int] = (), seconds: float | None = None) -> bool:
-    """Kills what is below this process until nothing is left, or for so many seconds. `any_left` reaps. Programs of
-    another user, which a bot may have started, cannot be killed and are left.
+def kill_descendants(any_left: Callable[[], bool], spare: Collection[int] = (), seconds: float | None = None) -> bool:
+    """Kill all descendants of this process until none is left, or for at most `seconds`. Returns whether none is left.
 
-    A process that was born while we looked is found in the next turn. A turn has to be quicker than what can be forked
-    meanwhile: it reads one small file for each process, and as root we do not wait for our turn (`hurry`).
+    `any_left` reaps exited children and reports whether there are others. Children in `spare` are left alone, and so
+    are programs of another user, which a bot may have started: they cannot be killed.
+
+    A process that is forked during a pass is found in the next one. A pass has to be faster than the bot can fork: it
+    reads one small file per process, and as root this process has priority (`raise_priority`).
     """
     until = None if seconds is None else time.monotonic() + seconds
     while any_left():
-        killed = _kill_below(spare)
+        killed = _kill_pass(spare)
         if not killed or (until is not None and time.monotonic() > until):
             return False
-        if killed > _FEW:  # let them die together; to wake up for each of them would take much longer
+        if killed > _FEW:  # let them die together; waking up for each exit would take much longer
             time.sleep(_MOMENT)
         else:
             signal.sigtimedwait([signal.SIGCHLD], _PAUSE)
     return True
 
 
-def _kill_below(spare: Collection[int]) -> int:
-    """One turn. Returns how many there were. They are stopped before any of them is killed, because where the system
-    allows no more processes to the user (see keeper.py), each that ends makes room for another one."""
+def _kill_pass(spare: Collection[int]) -> int:
+    """One pass; returns the number of processes killed. All are stopped before any is killed, because where the user's
+    process limit is reached (see keeper.py), each process that exits makes room for another fork."""
     stopped: set[int] = set()
     for _ in range(_MOST_STOPS):
-        before, stopped = stopped, send_below(signal.SIGSTOP, spare)
+        before, stopped = stopped, signal_descendants(signal.SIGSTOP, spare)
         if len(stopped) <= _FEW or stopped <= before:
             break
-    return len(send_below(signal.SIGKILL, spare))
+    return len(signal_descendants(signal.SIGKILL, spare))
 
 
-def send_below(number: int, spare: Collection[int] = ()) -> set[int]:
-    """Returns who got it."""
+def signal_descendants(number: int, spare: Collection[int] = ()) -> set[int]:
+    """Send a signal to all descendants of this process except those in `spare`; returns the pids that it reached."""
     reached, children = set(), quick_children()
     waiting = [pid for pid in children(os.getpid()) if pid not in spare]
     while waiting:
@@ -79,11 +81,11 @@ def send_below(number: int, spare: Collection[int] = ()) -> set[int]:
 
 
 def _send(pid: int, number: int) -> bool:
-    """Whether that is allowed."""
+    """Send a signal; returns whether this process is permitted to."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
-        pass  # ended meanwhile
+        pass  # it has exited in the meantime
     except PermissionError:
         return False
     return True

@@ -1,6 +1,6 @@
-"""The processes below one, as Linux tells of them in /proc: which there are, and what they use.
+"""Find the descendants of a process in Linux's /proc, and measure what they use.
 
-Only the standard library is used here, because the keeper of a bot (keeper.py) has nothing else.
+This module uses only the standard library, because the keeper of a bot (keeper.py) has nothing else.
 """
 
 import os
@@ -8,37 +8,39 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
-_TICKS: Final = os.sysconf("SC_CLK_TCK")  # in a second
-# A kernel may be built without these files; then all processes have to be looked at to find the children of one.
+_TICKS: Final = os.sysconf("SC_CLK_TCK")  # per second
+# A kernel may be built without these files; finding the children of a process then takes a scan of all processes.
 _HAS_CHILDREN_FILES: Final = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
 class Process(NamedTuple):
+    """One process, as /proc/PID/stat described it at some moment."""
+
     pid: int
-    born: int  # in ticks since the machine started; together with the number it means one process for ever
+    born: int  # in ticks since the machine started; together with the pid it identifies a process uniquely
     parent: int
     group: int
     threads: int
     own_seconds: float  # of processor time
-    waited_seconds: float  # of children that it has waited for
+    waited_seconds: float  # of processor time of children that it has waited for
 
 
-def below(root: int, enough: int | None = None) -> list[Process]:
-    """All descendants of a process; the search ends when there are more than enough. A process that begins or ends
-    meanwhile may be missing."""
+def descendants(root: int, enough: int | None = None) -> list[Process]:
+    """All descendants of process `root`; the search stops once it has found more than `enough`. A process that starts
+    or exits during the search may be missing."""
     children = children_of if _HAS_CHILDREN_FILES else children_by_parent()
     found: list[Process] = []
     waiting = children(root)
     while waiting and (enough is None or len(found) <= enough):
         pid = waiting.pop()
-        if (process := _if_it_lives(_look_at, pid)) is not None:
+        if (process := _unless_exited(_look_at, pid)) is not None:
             found.append(process)
             waiting += children(pid)
     return found
 
 
-def count_below(root: int, enough: int) -> int:
-    """How many descendants a process has; the counting ends at once when there are more than enough."""
+def count_descendants(root: int, enough: int) -> int:
+    """The number of descendants of process `root`; counting stops once there are more than `enough`."""
     children, count = quick_children(), 0
     waiting = children(root)
     while waiting and count <= enough:
@@ -48,41 +50,42 @@ def count_below(root: int, enough: int) -> int:
 
 
 def children_of(pid: int) -> list[int]:
-    """Children belong to the thread that made them."""
+    """The children of a process. The kernel lists them by the thread that forked them."""
     found: list[int] = []
-    for thread in _if_it_lives(os.listdir, f"/proc/{pid}/task") or ():
-        found += map(int, (_if_it_lives(_read, f"/proc/{pid}/task/{thread}/children") or b"").split())
+    for thread in _unless_exited(os.listdir, f"/proc/{pid}/task") or ():
+        found += map(int, (_unless_exited(_read, f"/proc/{pid}/task/{thread}/children") or b"").split())
     return found
 
 
 def quick_children() -> Callable[[int], list[int]]:
-    """A way to find the children of a process that sees only those of its first thread; the others it leaves behind."""
+    """A faster `children_of` that misses the children of all threads but the first. They become visible when their
+    parent exits."""
     if not _HAS_CHILDREN_FILES:
         return children_by_parent()
-    return lambda pid: [*map(int, (_if_it_lives(_read, f"/proc/{pid}/task/{pid}/children") or b"").split())]
+    return lambda pid: [*map(int, (_unless_exited(_read, f"/proc/{pid}/task/{pid}/children") or b"").split())]
 
 
 def children_by_parent() -> Callable[[int], list[int]]:
-    """The same for a kernel that keeps no lists of children: one look at all processes."""
+    """A `children_of` for kernels without lists of children. It scans all processes once, when it is made."""
     found: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
-        if name.isdigit() and (process := _if_it_lives(_look_at, int(name))) is not None:
+        if name.isdigit() and (process := _unless_exited(_look_at, int(name))) is not None:
             found.setdefault(process.parent, []).append(process.pid)
     return lambda pid: found.get(pid, [])
 
 
 def memory_of(processes: Iterable[Process], enough: int = 0) -> int:
-    """Bytes of real memory, swapped out ones as well; what several processes share is counted once.
+    """Bytes of physical memory and swap that the processes use together; shared memory is counted once.
 
-    Where no more than `enough` is used in any case it may be less exact: then shared memory is counted for each.
+    A result up to `enough` may be too high, because shared memory is then counted for each process, which is faster.
     """
     pids = [process.pid for process in processes]
-    at_most = sum(_if_it_lives(_resident, pid) or 0 for pid in pids)
-    return at_most if at_most <= enough else sum(_if_it_lives(_share, pid) or 0 for pid in pids)
+    at_most = sum(_unless_exited(_resident, pid) or 0 for pid in pids)
+    return at_most if at_most <= enough else sum(_unless_exited(_share, pid) or 0 for pid in pids)
 
 
 def _look_at(pid: int) -> Process:
-    # The name stands in brackets and may hold anything, brackets as well.
+    # The second field is the name in parentheses, which may itself contain any character, including parentheses.
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     user, system, waited_user, waited_system = map(int, fields[11:15])
     return Process(
@@ -101,13 +104,14 @@ def _resident(pid: int) -> int:
 
 
 def _share(pid: int) -> int:
-    """Of what it shares with others only its part. A program that hides its memory map is charged for all of it."""
+    """Bytes of a process, with its proportional share of memory that it shares with others. If the process hides its
+    memory map, shared memory counts in full."""
     try:
         return _kilobytes(_read(f"/proc/{pid}/smaps_rollup"), b"Pss:", b"SwapPss:")
     except (
         PermissionError,
         FileNotFoundError,
-    ):  # hidden, of a kernel without such files, or ended: then this fails too
+    ):  # hidden, not supported by the kernel, or exited: in the last case the next line fails too
         return _resident(pid)
 
 
@@ -130,8 +134,8 @@ def _read(path: str) -> bytes:
 A = TypeVar("A")
 
 
-def _if_it_lives(look: Callable[[A], T], at: A) -> T | None:
-    """None if the process has ended meanwhile."""
+def _unless_exited(look: Callable[[A], T], at: A) -> T | None:
+    """The result of `look(at)`; None if the process has exited in the meantime."""
     try:
         return look(at)
     except (FileNotFoundError, ProcessLookupError):

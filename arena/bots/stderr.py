@@ -1,4 +1,4 @@
-"""What a bot writes on stderr, passed on to our own."""
+"""Pass a bot's stderr on to ours."""
 
 import codecs
 import sys
@@ -7,8 +7,11 @@ from arena.support.text import printable_lines
 
 
 class PassedOn:
-    """Of one bot. A bot cannot move the cursor, change colours or do anything else to a terminal: what is not printable
-    is written out. Bytes come as they are read, so a character may come in two parts; the end is told as nothing."""
+    """Writes one bot's stderr to ours. Call it with each chunk of bytes, and with b"" at the end.
+
+    Unprintable characters are escaped, so that a bot cannot move the cursor, change colours or otherwise control the
+    terminal. A character may be split between two chunks.
+    """
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")

@@ -1,10 +1,10 @@
-"""Pipes and sockets as trio streams. A write is tried before anything is waited for, and a read waits exactly once,
-which is about twice as fast as trio's own streams.
+"""Pipes and sockets as trio streams. A write is tried before it waits, and a read waits exactly once, which makes them
+about twice as fast as trio's own streams.
 
 A stream owns objects (`io.FileIO`, `socket.socket`), never bare descriptor numbers. A task that waits for a descriptor
 can be woken and then run only after another task has closed it; by then the kernel may have given the same number to
 another bot's connection. The object knows that it is closed, so such a task gets ClosedResourceError instead of reading
-from, or writing to, somebody else. All objects are non-blocking before they come here.
+from, or writing to, the wrong bot. Every object is set to non-blocking mode.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 import trio
 
-_CHUNK: Final = 4096  # read at once unless the caller says how much
+_CHUNK: Final = 4096  # bytes per read, unless the caller passes a limit
 
 
 class PipeStream(trio.abc.Stream):
@@ -33,11 +33,11 @@ class PipeStream(trio.abc.Stream):
         while True:
             try:
                 sent = self._writer.write(left)
-            except ValueError:  # what FileIO says of a closed file
+            except ValueError:  # FileIO raises this for a closed file
                 raise trio.ClosedResourceError from None
             except OSError as error:
                 raise trio.BrokenResourceError from error
-            if sent == len(left):  # all of it, as nearly always
+            if sent == len(left):  # the usual case
                 return
             if sent is None:  # the pipe is full
                 await trio.lowlevel.wait_writable(self._writer)
@@ -60,7 +60,7 @@ class PipeStream(trio.abc.Stream):
                 raise trio.ClosedResourceError from None
             except OSError as error:
                 raise trio.BrokenResourceError from error
-            if data is not None:  # else this task was woken for nothing
+            if data is not None:  # None is a spurious wake-up
                 return data
 
     async def aclose(self) -> None:
@@ -72,7 +72,7 @@ class PipeStream(trio.abc.Stream):
         _close(self._reader)
 
     def close_writer(self) -> None:
-        """The bot sees the end of its input."""
+        """Close the bot's input."""
         _close(self._writer)
 
 
@@ -108,7 +108,7 @@ class TcpStream(trio.abc.Stream):
             try:
                 return self._socket.recv(max_bytes or _CHUNK)
             except BlockingIOError:
-                continue  # this task was woken for nothing
+                continue  # a spurious wake-up
             except OSError as error:
                 raise self._error() from error
 
@@ -120,15 +120,15 @@ class TcpStream(trio.abc.Stream):
         return self._socket.fileno() < 0
 
     def _error(self) -> Exception:
-        """What a failed call means: a socket that this side closed fails as well, with EBADF."""
+        """The trio exception for a failed system call, which may have failed because this side closed the socket."""
         return trio.ClosedResourceError() if self._is_closed() else trio.BrokenResourceError()
 
     def is_hung_up(self) -> bool:
         return self._is_closed() or is_hung_up(self._socket)
 
     def close_writer(self) -> None:
-        """The peer sees the end of its input; what it still says can be read."""
-        with contextlib.suppress(OSError):  # the peer has gone already
+        """Close the peer's input; what the peer still sends can be read."""
+        with contextlib.suppress(OSError):  # the peer is already gone
             self._socket.shutdown(socket.SHUT_WR)
 
     async def aclose(self) -> None:
@@ -143,7 +143,7 @@ def _close(resource: io.FileIO | socket.socket) -> None:
         resource.close()
 
 
-# A peer that vanished without a word is noticed after about half a minute.
+# A peer that vanished without closing the connection is noticed after about half a minute.
 _KEEPALIVE: Final = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 _UNACKNOWLEDGED_MS: Final = 30_000
 
@@ -153,7 +153,7 @@ class Socket(Protocol):
 
 
 def tune(connection: Socket) -> None:
-    """Nothing waits to be sent together with something else, and a dead peer is noticed."""
+    """Configure a connection to send small messages at once and to notice a dead peer."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:

@@ -1,4 +1,4 @@
-"""Enter, pressed at a terminal or sent through a pipe."""
+"""React to the Enter key, pressed at a terminal or sent through a pipe."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ def _is_terminal() -> bool:
 def _is_pipe() -> bool:
     try:
         return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
-    except OSError:  # nothing that could be read from
+    except OSError:  # stdin is closed
         return False
 
 
@@ -36,5 +36,5 @@ async def call_on_enter(call: Callable[[], None]) -> None:
         except OSError:  # the terminal is gone
             return
         if not data:
-            return  # the end of the input: no key will come
+            return  # end of input: there will be no more keys
         call()

@@ -1,7 +1,7 @@
-"""Whether the deals of a recorded tournament are those that were promised. Pure: verify.py reads the lines.
+"""Check that the deals of a recorded tournament are those that were promised. Pure: verify.py reads the lines.
 
-A secret key is known only at the end of the journal. Until then every round is held against its own seed, and what the
-key has to confirm is remembered.
+A secret key is revealed only at the end of the journal. Until then each deal is checked against its round's own seed,
+and the seeds and salts are kept for the key to confirm.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ Place = tuple[Path, int]  # a journal, and the number of a line in it
 
 @attrs.frozen
 class _Claim:
-    """What a round says of its deal, for the key to confirm."""
+    """What a round line says about its deal, for the key to confirm."""
 
     place: Place
     planned: PlannedRound
@@ -34,6 +34,7 @@ class _Claim:
     salt: str
 
     def problem(self, key: DealKey) -> str | None:
+        """Why the deal or its salt does not follow from the key; None if both do."""
         counts = self.planned.id, self.voids, self.resumes
         if self.planned.mirrors is None and self.seed != key.seed(*counts):
             return "its deal is not the one that follows from the tournament's seed"
@@ -66,11 +67,11 @@ class DealAudit:
         return self._key is not None and not self._key.is_public
 
     def check(self, place: Place, line: RoundLine, planned: PlannedRound) -> Iterator[str]:
-        """What is wrong with the deal of the round at this place."""
+        """Yield what is wrong with the deal of the round at this place."""
         try:
             recorded = game_record(line).deal
         except (EngineError, ValueError):
-            return  # verify says so
+            return  # verify reports that
         if self._legacy_seed is not None:
             if (line.seed, recorded) != legacy_deal(planned, self._legacy_seed, self._rules):
                 yield "its deal is not the one that follows from the tournament's seed"
@@ -90,7 +91,8 @@ class DealAudit:
             yield problem
 
     def reveal(self, place: Place, secret: str) -> Iterator[tuple[Place, str]]:
-        """The secret, as it stands at this place. Yields what is wrong, and where."""
+        """Check all rounds so far against the secret that the line at this place reveals. Yields what is wrong, and
+        where."""
         key = DealKey(secret)
         if key.hash != self._promise:
             yield place, "this secret is not the one whose hash opened the tournament"
@@ -102,7 +104,7 @@ class DealAudit:
         self._unconfirmed.clear()
 
     def unproven(self) -> tuple[Place, str] | None:
-        """The last round whose deal waits for the secret, and how many there are."""
+        """The place of the last round whose deal is not confirmed yet, and the number of such deals, in words."""
         if not self._unconfirmed:
             return None
         return self._unconfirmed[-1].place, f"{len(self._unconfirmed)} deals"

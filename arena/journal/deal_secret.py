@@ -1,7 +1,7 @@
-"""The secret that deals come from, in a file beside the journal that only its owner can read: cup.jsonl has cup.secret.
+"""The secret that deals are derived from, in a file beside the journal: cup.jsonl has cup.secret.
 
-Whoever has it knows every deal to come. It is needed to go on with a tournament, and is removed when the tournament is
-over and its key stands in the journal.
+Only the owner can read the file, because the secret gives away all future deals. It is needed to resume a tournament,
+and is removed when the tournament is over and its key is in the journal.
 """
 
 import itertools
@@ -22,7 +22,7 @@ def secret_path(journal: Path) -> Path:
 
 
 def new_key(journal: Path | None) -> DealKey:
-    """Without a journal it is kept nowhere. Raises JournalError."""
+    """Make a new key, and save it beside the journal if there is one. Raises JournalError."""
     secret = secrets.token_hex(_BYTES)
     if journal is not None:
         path = secret_path(journal)
@@ -35,19 +35,21 @@ def new_key(journal: Path | None) -> DealKey:
 
 
 def _move_aside(path: Path) -> None:
-    """A secret that is there belongs to another journal, which may still come back: it becomes cup.secret.1."""
+    """Rename an existing secret to cup.secret.1 or the next free number: it belongs to another journal, which may be
+    resumed later."""
     if path.exists():
         numbers = itertools.count(1)
         path.rename(next(free for number in numbers if not (free := Path(f"{path}.{number}")).exists()))
 
 
 def promised_key(journal: Path, promise: str) -> DealKey:
-    """The key whose hash opened the journal's last tournament. Raises JournalError."""
+    """Read the key of the journal's last tournament. Raises JournalError unless its hash is `promise`, the one in the
+    tournament's opening line."""
     path = secret_path(journal)
     key = DealKey(_read(path, journal))
     if key.hash != promise:
         raise JournalError(
-            f"{path} is not the secret of {journal}: its hash is not the one that the journal opened with. Put the "
+            f"{path} is not the secret of {journal}: its hash is not the one in the journal's opening line. Put the "
             f"right one back (an earlier one is called {path.name}.1), or begin another journal."
         )
     return key
@@ -57,21 +59,22 @@ def _read(path: Path, journal: Path) -> str:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise JournalError(f"{path}: this is no regular file, but expected the secret of the deals")
-        if mode & 0o077:  # it may have come from another machine
+            raise JournalError(f"{path}: this is not a regular file; expected the secret of the deals")
+        if mode & 0o077:  # it may have been copied from another machine
             path.chmod(0o600)
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         raise JournalError(
-            f"{path} is missing: without it the deals of {journal} cannot be made. Put it back beside the journal, or "
-            "begin another journal."
+            f"{path} is missing: without it the arena cannot make the deals of {journal}. Put it back beside the "
+            "journal, or begin another journal."
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise JournalError(f"{path}: cannot read the secret of the deals: {error}") from None
     if len(text) != 2 * _BYTES or set(text) - set("0123456789abcdef"):
-        raise JournalError(f"{path}: this is no secret of deals; a secret has {2 * _BYTES} hexadecimal digits")
+        raise JournalError(f"{path}: this is not a secret of deals; a secret has {2 * _BYTES} hexadecimal digits")
     return text
 
 
 def forget_secret(journal: Path) -> None:
+    """Remove the secret's file, if it exists. Raises OSError."""
     secret_path(journal).unlink(missing_ok=True)

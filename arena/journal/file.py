@@ -1,8 +1,8 @@
-"""The file of a journal: opened only if it is a regular file, written by one arena at a time, and watched while it is.
+"""The file of a journal: opened only if it is a regular file, written by one arena at a time, and checked for changes.
 
-A journal stays open for hours, and meanwhile somebody may delete it, put another file in its place, cut it or write to
-it. So the writer remembers what it left (which file, how long, how it ended) and compares before each append. When
-something is different it appends nothing: whatever was finished goes to a file beside the journal.
+A journal stays open for hours, and meanwhile a user may delete, replace, truncate or edit it. So the writer remembers
+how it left the file (its identity, its size, its last bytes) and compares before each append. If anything differs it
+does not append: finished rounds then go to a new file beside the journal.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from arena.support.whole_files import sync_folder
 OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 _ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
-_CHUNK: Final = 1 << 20  # bytes copied at a time
+_CHUNK: Final = 1 << 20  # bytes per copy
 _KINDS: Final = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a FIFO",
@@ -30,20 +30,21 @@ _KINDS: Final = {
 
 
 class JournalError(Exception):
-    """A journal that cannot be used as it is."""
+    """The journal cannot be used as it is."""
 
 
 class JournalChanged(JournalError):
-    """Somebody else changed the file while we were writing it."""
+    """Another program or a user changed the file while the arena was writing to it."""
 
 
 def open_journal(path: Path) -> BinaryIO:
-    """For reading. Raises JournalError at once for what is no regular file, and OSError."""
+    """Open a journal for reading. Raises JournalError if it is not a regular file, and OSError."""
     return os.fdopen(_open_regular(path, os.O_RDONLY), "rb")
 
 
 def _open_regular(path: Path, flags: int) -> int:
-    """A FIFO or a device would make us wait, or never end; so look before opening, and again at what was opened."""
+    """Open a file and return its descriptor. Raises JournalError if it is not a regular file: a FIFO or a device might
+    block, or never end. So this checks before opening, and then what it has opened."""
     if path.exists():
         _refuse_irregular(path, os.stat(path).st_mode)
     file = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
@@ -58,12 +59,12 @@ def _open_regular(path: Path, flags: int) -> int:
 def _refuse_irregular(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-        hint = "; save what comes out of it to a file first" if stat.S_ISFIFO(mode) else ""
+        hint = "; save its output to a file first" if stat.S_ISFIFO(mode) else ""
         raise JournalError(f"{path}: this is {kind}, but a journal is a regular file{hint}")
 
 
 class Journal:
-    """The one writer of a journal; it holds the file's lock until it is closed."""
+    """The only writer of a journal: it holds the file's lock until it is closed. Raises JournalError."""
 
     def __init__(self, path: Path):
         try:
@@ -76,11 +77,12 @@ class Journal:
         except BlockingIOError:
             os.close(self._file)
             raise JournalError(f"{path}: another arena is writing to this journal; wait for it or stop it") from None
-        # Of the last tournament: its opening line and what else is no round, each with its place. A rescue needs them.
+        # The opening line of the last tournament and its other lines that are not rounds, each with its offset. A
+        # rescue needs them.
         self._frame: list[tuple[int, bytes]] = []
         self._remember()
         if not self._size:
-            sync_folder(path)  # or a power cut takes the whole file away, rounds and all
+            sync_folder(path)  # otherwise a power cut could remove the whole file
 
     def __enter__(self) -> "Journal":
         return self
@@ -89,12 +91,13 @@ class Journal:
         os.close(self._file)
 
     def check_not_rescued(self) -> None:
-        """Raises JournalError if the file is empty because what was in it was rescued: it would be lost sight of."""
+        """Raise JournalError if the file is empty and there is a rescued file beside it, so that the rescued rounds are
+        not forgotten."""
         rescued = sorted(self.path.parent.glob(f"{glob.escape(self._stem)}.rescued*.jsonl"))
         if not self._size and rescued:
             raise JournalError(
-                f"{rescued[-1]} holds what was rescued of {self.path}. To go on with it:  mv -i {rescued[-1]} "
-                f"{self.path}   To begin anew, put it somewhere else."
+                f"{rescued[-1]} holds what was rescued of {self.path}. To resume it:  mv -i {rescued[-1]} "
+                f"{self.path}   To start again, move it somewhere else."
             )
 
     @property
@@ -106,7 +109,8 @@ class Journal:
         self._tail = os.pread(self._file, _TAIL, max(0, self._size - _TAIL))
 
     def remember(self, start: int, line: bytes) -> None:
-        """A line that is no round: whatever becomes of the file, a rescue needs it, because deals depend on it."""
+        """Keep a line that is not a round, with its offset `start`. Whatever happens to the file, a rescue needs the
+        line, because deals depend on it."""
         if line.startswith(OPENING):
             self._frame.clear()
         self._frame.append((start, line))
@@ -119,17 +123,18 @@ class Journal:
         self.remember(start, line)
 
     def drop_torn_line(self, start: int) -> None:
-        """Cuts off the last line, which begins at byte `start`. Raises JournalError if the file is no journal."""
+        """Cut off the incomplete last line, which begins at byte `start`. Raises JournalError if the file is not a
+        journal."""
         torn = os.pread(self._file, len(OPENING), start)
         if start == 0 and not (torn.startswith(OPENING) or OPENING.startswith(torn)):
-            raise JournalError(f"{self.path}: this is no journal; nothing was changed")
+            raise JournalError(f"{self.path}: this is not a journal; nothing was changed")
         os.ftruncate(self._file, start)
         os.fsync(self._file)
         self._remember()
 
     def append(self, lines: bytes) -> None:
-        """Writes whole lines, or none of them, and does not return before they are on the disk. Raises JournalChanged
-        if the file is not as we left it, JournalError if it cannot be written."""
+        """Append complete lines, all or none; they are on the disk when this returns. Raises JournalChanged if the file
+        was changed since the last append, JournalError if it cannot be written."""
         self.check()
         try:
             left = memoryview(lines)
@@ -148,30 +153,32 @@ class Journal:
         self._tail = (self._tail + lines)[-_TAIL:]
 
     def check(self) -> None:
-        """Raises JournalChanged if the file is not as we left it."""
+        """Raise JournalChanged if the file was changed since the last append."""
         if what := self._change():
             raise JournalChanged(f"{self.path}: {what} while the arena was writing to it")
 
     def _change(self) -> str | None:
+        """What happened to the file since the last append; None if it is unchanged."""
         ours = os.fstat(self._file)
         try:
             theirs = os.stat(self.path)
         except FileNotFoundError:
             return "this file was deleted or moved away"
         except OSError as error:
-            return f"this file cannot be found any more ({error.strerror})"
+            return f"this file can no longer be found ({error.strerror})"
         if not os.path.samestat(ours, theirs):
-            return "another file was put in the place of this one"
+            return "this file was replaced by another one"
         if ours.st_size < self._size:
-            return f"this file was cut, and {self._size - ours.st_size} bytes at its end are lost,"
+            return f"{self._size - ours.st_size} bytes were cut off the end of this file"
         if ours.st_size > self._size:
-            return f"somebody else wrote {ours.st_size - self._size} bytes to this file"
+            return f"another program wrote {ours.st_size - self._size} bytes to this file"
         if os.pread(self._file, _TAIL, max(0, self._size - _TAIL)) != self._tail:
             return "the end of this file was changed"
         return None
 
     def rescue(self, lines: bytes) -> Path:
-        """Writes a journal beside this one: all of ours that is still there, and these lines. Raises OSError."""
+        """Write a new journal beside this one, with what is left of this one and `lines`. Returns its path. Raises
+        OSError."""
         path, file = self._new_file_beside()
         try:
             kept = self._copy_whole_lines(file)
@@ -187,7 +194,7 @@ class Journal:
         return path
 
     def _new_file_beside(self) -> tuple[Path, int]:
-        """Never one that is there already: it may hold an earlier rescue."""
+        """Create a file with an unused name, because an existing one may hold an earlier rescue."""
         number = 1
         while True:
             path = self.path.with_name(f"{self._stem}.rescued{'' if number == 1 else f'-{number}'}.jsonl")
@@ -197,7 +204,7 @@ class Journal:
                 number += 1
 
     def _copy_whole_lines(self, file: int) -> int:
-        """What we wrote and is still there, up to its last newline. Returns how many bytes that is."""
+        """Copy what is left of what this writer wrote, up to the last newline. Returns the number of bytes."""
         at, left = 0, self._size
         while chunk := os.pread(self._file, min(_CHUNK, left), at):
             _write(file, chunk)
@@ -218,18 +225,18 @@ def _write(file: int, data: bytes) -> None:
 
 @attrs.frozen
 class Rescue:
-    """What became of a journal that somebody changed under our hands."""
+    """The outcome of rescuing a journal that was changed while the arena was writing to it."""
 
-    path: Path | None  # where everything is now; None if it cannot be written there
-    told: str
+    path: Path | None  # the rescued journal; None if it could not be written
+    told: str  # the outcome, for the user
 
 
 def rescue(journal: Journal, lines: bytes, rounds: int) -> Rescue:
-    """`lines` are what could not be appended, with so many rounds in them."""
+    """Rescue a journal. `lines` could not be appended, and contain `rounds` rounds."""
     more = f"{rounds} finished rounds that were not in it yet"
     try:
         path = journal.rescue(lines)
     except OSError as error:
         where = f"{error.filename}: {error.strerror}"
-        return Rescue(None, f"it cannot be saved beside it either ({where}), and {more} will be played again")
+        return Rescue(None, f"a copy cannot be saved beside it either ({where}), and {more} will be played again")
     return Rescue(path, f"what was left of it and {more} are in {path}")

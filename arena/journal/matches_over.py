@@ -1,14 +1,15 @@
-"""Which matches of a tournament are over, in memory that does not grow with them. Pure."""
+"""Remember which matches of a tournament are over, in memory that does not grow with their number. Pure."""
 
 import attrs
 
 
 @attrs.define
 class MatchesOver:
-    """Matches of a pair end about in the order of their cycles, so a range of cycles for each pair is enough, and
-    the few that ended out of turn. Ids are those of the schedule, `cycle.pair`; any other is kept as it is."""
+    """A set of match ids. The matches of a pair of bots end roughly in the order of their cycles, so it stores one
+    range of cycles per pair, and separately the few that ended out of order. Ids are those of the schedule,
+    `cycle.pair`; any other id is stored as it is."""
 
-    _ranges: dict[str, tuple[int, int]] = attrs.field(factory=dict)  # by pair: from, and up to but not including
+    _ranges: dict[str, tuple[int, int]] = attrs.field(factory=dict)  # by pair: first cycle, and end (exclusive)
     _others: set[str] = attrs.field(factory=set)
 
     def __contains__(self, match: str) -> bool:
@@ -33,7 +34,7 @@ class MatchesOver:
 
 
 def _cycle_and_pair(match: str) -> tuple[int, str]:
-    """A cycle of -1 if the id is not written as the schedule does."""
+    """Split a match id; the cycle is -1 if the id does not have the schedule's form."""
     text, _, pair = match.partition(".")
     canonical = text.isascii() and text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
     return (int(text), pair) if canonical and not match.endswith(".") else (-1, match)

@@ -1,2 +1,2 @@
-"""Pages for a browser: reports, charts and the viewer of replays, each a single HTML file that loads nothing else.
-Their contents come from stats and replay; CSS and JavaScript are in assets."""
+"""Pages for a browser: reports, charts and the viewer of replays. A page embeds its CSS and JavaScript (from assets)
+and loads nothing from a network. The contents come from stats and replay."""

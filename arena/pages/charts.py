@@ -1,5 +1,5 @@
-"""Drawings for the report, as inline SVG. Positions are percentages, so that a drawing takes the width that there is
-while its texts keep their size; every drawing says in words what it shows. Pure."""
+"""Charts for the report, as inline SVG. Positions are percentages, so that a chart fills the available width while its
+texts keep their size. Every chart has a text alternative. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ import attrs
 
 from arena.pages.markup import Markup, joined, tag
 
-SERIES: Final = 8  # colours of lines; further ones repeat them with other dashes
+SERIES: Final = 8  # colours of lines; further lines reuse them with other dashes
 _DASHES: Final = 3
 _STEPS: Final = (1, 2, 5)
 
 
 @attrs.frozen
 class Axis:
-    """From the lowest to the highest value, with round numbers marked."""
+    """A scale from the lowest to the highest value, with round numbers as ticks."""
 
     low: float
     high: float
@@ -24,6 +24,7 @@ class Axis:
 
     @staticmethod
     def around(values: Sequence[float], wanted: int = 5) -> "Axis":
+        """An axis that covers all values, with about `wanted` ticks."""
         low, high = min(values, default=0.0), max(values, default=0.0)
         if high - low < 1:
             low, high = low - 1, high + 1
@@ -38,7 +39,7 @@ class Axis:
         return Axis(ticks[0], ticks[-1], ticks)
 
     def share(self, value: float) -> float:
-        """Where the value lies, in percent of the way."""
+        """The position of a value on the axis, in percent of its length."""
         return 100 * (value - self.low) / (self.high - self.low)
 
 
@@ -47,7 +48,7 @@ def percent(value: float) -> str:
 
 
 def interval(axis: Axis, value: float, margin: float, words: str, open_ended: bool = False) -> Markup:
-    """A dot and the interval around it. With `open_ended` the value is only a bound, and the dot is a ring."""
+    """A dot and the interval around it. With `open_ended` the value is only a bound, and the dot becomes a ring."""
     low, high = (min(100.0, max(0.0, axis.share(end))) for end in (value - margin, value + margin))
     grid = [_rule(axis.share(tick), "grid") for tick in axis.ticks]
     whiskers = [_rule(end, "whisker", "25%", "75%") for end in (low, high)]
@@ -65,7 +66,7 @@ def interval(axis: Axis, value: float, margin: float, words: str, open_ended: bo
 
 
 def scale(axis: Axis) -> Markup:
-    """The numbers that belong to a column of strips."""
+    """The axis labels above a column of charts."""
     labels = []
     for place, tick in enumerate(axis.ticks):
         anchor = "start" if place == 0 else "end" if place == len(axis.ticks) - 1 else "middle"
@@ -79,16 +80,16 @@ def _rule(x: float, kind: str, top: str = "0%", bottom: str = "100%") -> Markup:
 
 @attrs.frozen
 class Part:
-    """Of a stacked bar."""
+    """One part of a stacked bar."""
 
-    kind: str  # the class that gives its colour
+    kind: str  # the CSS class that determines its colour
     amount: int
     words: str
 
 
 def stacked(parts: Sequence[Part], whole: int, words: str) -> Markup:
-    """A bar of parts beside each other, each with its number where there is room. The number of a single part stands in
-    the table beside it."""
+    """A bar of adjacent parts, each labelled with its number if there is room. A single part has no label, because its
+    number is in the table beside the bar."""
     drawn, at = [], 0.0
     for part in parts:
         width = 100 * part.amount / whole if whole else 0
@@ -103,7 +104,7 @@ def stacked(parts: Sequence[Part], whole: int, words: str) -> Markup:
 
 
 def range_on_log(values: tuple[float, float, float], most: float, words: str) -> Markup:
-    """Three times (typical, long, longest) on a scale of powers of ten, from 0 on."""
+    """Three times (typical, long, longest) on a logarithmic scale from 0 to `most`."""
     top = math.log10(1 + most)
     typical, far, longest = (100 * math.log10(1 + value) / top if top else 0.0 for value in values)
     return tag(
@@ -121,7 +122,7 @@ def range_on_log(values: tuple[float, float, float], most: float, words: str) ->
 
 
 def series(place: int) -> str:
-    """The classes that give the line of the so-manieth bot its colour and its dashes."""
+    """The CSS classes for the colour and the dashes of the line at this index."""
     return f"s{place % SERIES} d{place // SERIES % _DASHES}"
 
 
@@ -131,7 +132,7 @@ def swatch(place: int) -> Markup:
 
 
 def lines(curves: Sequence[Sequence[tuple[float, float]]], axis: Axis, widest: float, titles: Sequence[str]) -> Markup:
-    """Curves over a common time, which goes from 0 to `widest`; at the end of each stands its number, from 1."""
+    """Curves over a common x axis from 0 to `widest`, each labelled at its end with its number, from 1."""
     drawn = []
     for place, curve in enumerate(curves):
         points = " ".join(f"{100 * x / widest:.2f},{100 - axis.share(y):.2f}" for x, y in curve)
@@ -153,7 +154,7 @@ def _y(axis: Axis, value: float) -> str:
 
 
 def _end_numbers(curves: Sequence[Sequence[tuple[float, float]]], axis: Axis, apart: float = 5.0) -> Markup:
-    """The numbers of the curves beside their ends, moved so that none covers another."""
+    """The numbers of the curves beside their ends, moved apart so that they do not overlap."""
     ends = sorted((100 - axis.share(curve[-1][1]), place) for place, curve in enumerate(curves) if curve)
     places: list[float] = []
     for wanted, _ in ends:

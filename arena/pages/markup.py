@@ -1,4 +1,4 @@
-"""HTML and SVG out of Python values. Texts are escaped wherever they come from: no name of a bot is markup. Pure."""
+"""Build HTML and SVG from Python values. All texts are escaped, so that a bot's name is never taken as markup. Pure."""
 
 from html import escape
 from typing import Final
@@ -10,7 +10,7 @@ _VOID: Final = frozenset(("meta", "link", "br", "input"))
 
 @attrs.frozen
 class Markup:
-    """Text that is markup already."""
+    """Text that is already markup and must not be escaped."""
 
     text: str
 
@@ -19,7 +19,7 @@ Content = Markup | str | int | None
 
 
 def tag(name: str, /, *content: Content, **attributes: str | int | float | bool | None) -> Markup:
-    """An element. `class_` is the attribute class, `data_x` is data-x; None and False leave an attribute out."""
+    """An element. `class_` becomes the attribute class, `data_x` becomes data-x; None and False omit an attribute."""
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Markup(f"<{name}{written}>")

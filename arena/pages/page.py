@@ -1,5 +1,5 @@
-"""Pages that need nothing but themselves: style and scripts are part of the page, and its content security policy names
-their hashes, so that nothing else runs and nothing is asked of any network."""
+"""Self-contained HTML pages: a page embeds its styles and scripts, and its content security policy allows only their
+hashes, so that no other script runs and the page makes no network requests."""
 
 import base64
 import hashlib
@@ -12,17 +12,17 @@ import msgspec
 from arena.pages.markup import Markup, joined, tag
 from arena.support.version import SERVER
 
-GENERATOR: Final = f"{SERVER} "  # of every page; what follows is the kind of page
+GENERATOR: Final = f"{SERVER} "  # the meta element "generator" of every page; the kind of page follows
 _IN_SCRIPTS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def asset(name: str) -> str:
-    """A file of the folder pages, such as viewer.js."""
+    """The text of a file in the folder assets, such as viewer.js."""
     return files("arena.pages").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def json_text(value: Any) -> str:
-    """JSON that may stand inside a script element: no sign in it can end that element."""
+    """JSON that is safe inside a script element: no character in it can end the element."""
     return msgspec.json.encode(value).decode().translate(_IN_SCRIPTS)
 
 
@@ -35,8 +35,8 @@ def page(
     data: Any = None,
     loads_files: bool = False,
 ) -> str:
-    """A whole document. `styles` and `scripts` are names of assets; `data` is left for the scripts in the element with
-    the id "data". With `loads_files` its scripts may load scripts that lie beside the page."""
+    """A complete HTML document. `styles` and `scripts` are names of assets. `data` is embedded as JSON in the element
+    with the id "data". With `loads_files` the scripts may load other scripts from the folder of the page."""
     style = "\n".join(map(asset, styles))
     script = "\n".join(map(asset, scripts))
     head = joined(

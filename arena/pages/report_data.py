@@ -1,7 +1,7 @@
-"""Folds journals into what a report shows beyond the standings. Pure, but for `gather`, which reads the files.
+"""Fold journals into what a report shows beyond the standings. Pure, except for `gather`, which reads the files.
 
-Memory grows with the bots and who met whom; with the number of rounds only by some bytes for each, which say where it
-stands, so that a sample can be chosen when all are counted.
+Memory grows with the number of bots and pairings. Each round adds only a few bytes, which say where it is in the
+journal, so that a sample can be chosen once all rounds are counted.
 """
 
 import math
@@ -21,10 +21,10 @@ from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.standings import Counted, RoundSummary, Standings, fold
 
 _CHECKPOINTS: Final = 24  # of the ratings over the course of the tournament; up to twice as many
-_MOST_VOIDS: Final = 50  # told one by one
+_MOST_VOIDS: Final = 50  # listed one by one
 _UPSETS_OF_A_PAIR: Final = 2
 UPSETS: Final = 12
-_SPECIAL_SHARE: Final = 4  # at most a quarter of a sample is faults
+_SPECIAL_SHARE: Final = 4  # at most this fraction of a sample, a quarter, is faults
 
 
 class ReportedRound(RoundSummary, frozen=True, tag_field="type", tag="round", kw_only=True):
@@ -35,10 +35,10 @@ class ReportedRound(RoundSummary, frozen=True, tag_field="type", tag="round", kw
 
 @attrs.frozen(order=True)
 class Upset:
-    """A win against the odds."""
+    """A win of the weaker bot."""
 
     lead: int  # of the winner, in points
-    order: int  # minus the number of the round: of two that are alike, the earlier one is kept
+    order: int  # the negative number of the round, so that of two equal upsets the earlier one is kept
     id: str = attrs.field(order=False)
     winner: str = attrs.field(order=False)
     loser: str = attrs.field(order=False)
@@ -53,25 +53,27 @@ class Upset:
 
 @attrs.frozen
 class Checkpoint:
-    rounds: int  # played until then
+    rounds: int  # played so far
     elo: dict[str, float]
 
 
 @attrs.define
-class Beginning:
-    """How the bots that began did, pairs of rounds being one unit."""
+class FirstMoverStats:
+    """The results of the bots that began a round; a pair of rounds is one unit."""
 
-    pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # by half points of those that began
+    pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # by half points of the bots that began
     singles: list[int] = attrs.field(factory=lambda: [0] * 3)
     _waiting: dict[str, int] = attrs.field(factory=dict)
 
     def add(self, pair: str, half_points: int) -> None:
+        """Count a round of a pair; `half_points` are those of the bot that began it."""
         if (before := self._waiting.pop(pair, None)) is not None:
             self.pairs[before + half_points] += 1
         else:
             self._waiting[pair] = half_points
 
     def end_of_tournament(self) -> None:
+        """Count rounds whose pair is incomplete as single rounds."""
         for half_points in self._waiting.values():
             self.singles[half_points] += 1
         self._waiting.clear()
@@ -81,7 +83,7 @@ class Beginning:
         return Matchup(0, 1, tuple(self.pairs), tuple(self.singles))
 
     def score(self) -> tuple[float, float] | None:
-        """Of the bot that begins, in a round, and how far the 95 % interval goes to either side."""
+        """The mean score per round of the bot that begins, and the margin of its 95 % interval; None without rounds."""
         units = self.units
         if not units.rounds:
             return None
@@ -91,15 +93,15 @@ class Beginning:
 
 @attrs.define
 class Seating:
-    """What a bot scored when it began and when it did not; in half points."""
+    """A bot's rounds and half points: first where it began, second where it did not."""
 
     rounds: list[int] = attrs.field(factory=lambda: [0, 0])
     half_points: list[int] = attrs.field(factory=lambda: [0, 0])
 
 
 @attrs.define
-class Gathered:
-    """Everything that is not in the standings. Rounds are numbered from 1, in the order of the journals."""
+class ReportData:
+    """Everything in a report that is not in the standings. Rounds are numbered from 1, in the order of the journals."""
 
     tournaments: list[TournamentLine] = attrs.field(factory=list)
     voids: list[VoidLine] = attrs.field(factory=list)
@@ -108,7 +110,7 @@ class Gathered:
     endings: Counter[RoundEnding] = attrs.field(factory=Counter)
     results: Counter[tuple[str, RoundEnding, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
     rules: Counter[str] = attrs.field(factory=Counter)
-    beginning: Beginning = attrs.field(factory=Beginning)
+    beginning: FirstMoverStats = attrs.field(factory=FirstMoverStats)
     seatings: dict[str, Seating] = attrs.field(factory=dict)
     upsets: dict[tuple[str, str], list[Upset]] = attrs.field(factory=dict)
     last_started: str = ""
@@ -118,6 +120,7 @@ class Gathered:
     _stride: int = 1
 
     def watch(self, standings: Standings, line: Counted, path: Path, number: int) -> None:
+        """Take in a line of a journal, which `standings` has just counted; `number` is its line number."""
         match line:
             case ReportedRound():
                 self._place(path, number)
@@ -169,7 +172,8 @@ class Gathered:
         del kept[:-_UPSETS_OF_A_PAIR]
 
     def _remember(self, standings: Standings) -> None:
-        """Where the matchups stood, at evenly spread times: whenever there are too many, every other one goes."""
+        """Keep the matchups so far, at evenly spaced times: when there are too many snapshots, every other one is
+        dropped."""
         if standings.rounds % self._stride:
             return
         self._snapshots.append((standings.rounds, standings.names, standings.matchups()))
@@ -178,7 +182,7 @@ class Gathered:
             self._stride *= 2
 
     def course(self, standings: Standings) -> list[Checkpoint]:
-        """The ratings as they would have been after some of the rounds, and after all."""
+        """The ratings after a growing number of rounds, up to all of them."""
         snapshots = self._snapshots
         if snapshots and snapshots[-1][0] != standings.rounds:
             snapshots = [*snapshots, (standings.rounds, standings.names, standings.matchups())]
@@ -195,7 +199,7 @@ class Report:
     paths: tuple[Path, ...]
     standings: Standings
     rows: list[Row]  # best first
-    gathered: Gathered
+    gathered: ReportData
     course: list[Checkpoint]
     upsets: list[Upset]  # the most surprising first
     problems: list[str]
@@ -206,8 +210,9 @@ class Report:
 
 
 def gather(paths: Sequence[Path]) -> Report:
-    """Raises OSError."""
-    gathered = Gathered()
+    """Read journals and compute everything that a report shows. Raises JournalError if one is not a regular file, and
+    OSError."""
+    gathered = ReportData()
     standings, problems = fold(paths, kind=ReportedRound, watch=gathered.watch)
     gathered.beginning.end_of_tournament()
     rows = ranked(standings, standings.rate())
@@ -215,7 +220,7 @@ def gather(paths: Sequence[Path]) -> Report:
     return Report(tuple(paths), standings, rows, gathered, course, _surprising(rows, gathered), problems)
 
 
-def _surprising(rows: list[Row], gathered: Gathered) -> list[Upset]:
+def _surprising(rows: list[Row], gathered: ReportData) -> list[Upset]:
     elo = {row.totals.name: row.elo or 0.0 for row in rows}
     found = []
     for (winner, loser), kept in gathered.upsets.items():
@@ -226,8 +231,8 @@ def _surprising(rows: list[Row], gathered: Gathered) -> list[Upset]:
 
 
 def sample(total: int, upsets: Iterable[int], faults: Sequence[int], most: int | None) -> list[int]:
-    """The numbers of the rounds that become part of a report: all, or the surprising ones, faults and an even spread of
-    the others."""
+    """The numbers of the rounds that a report includes: all if there are at most `most`, otherwise the most surprising
+    ones, some faults, and an even selection of the others."""
     if most is None or total <= most:
         return list(range(1, total + 1))
     chosen = set(list(upsets)[:most])

@@ -1,6 +1,6 @@
-"""Writes a report: index.html, the viewer replay.html, and beside them the rounds, a few in each file, so that a
-browser loads only those that are looked at. From a disk a page cannot fetch data; it can load scripts, so these files
-are scripts that hand over JSON."""
+"""Write a report: index.html, the viewer replay.html, and the rounds in separate files, a few in each, so that a
+browser loads only those that the user opens. A page that is opened from a disk cannot fetch data, but it can load
+scripts, so these files are scripts that pass JSON to the page."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -20,21 +20,22 @@ from engine.errors import EngineError
 _CHUNK: Final = 20  # rounds in a file: up to 300 kB with tactic cards
 
 
-_UNFINISHED: Final = ".replay.html.part"  # all that a report has that was stopped at once
+_UNFINISHED: Final = ".replay.html.part"  # the only file of a report that was stopped right at the beginning
 
 
 class ReportError(Exception):
-    """A report that cannot be written where it should be."""
+    """The report cannot be written to this folder."""
 
 
 def write_report(report: Report, folder: Path, most: int | None) -> int:
-    """How many rounds became part of it: `most`, or all if None. Rounds that cannot be played again are added to the
-    problems of the report. Raises ReportError for a folder that holds something else, and OSError."""
+    """Write a report with the replays of at most `most` rounds (None: of all) and return how many it includes. Rounds
+    that cannot be replayed are added to the problems of the report. Raises ReportError if the folder contains something
+    else, and OSError."""
     _refuse_foreign(folder)
     total, faults = report.standings.rounds, report.gathered.faults
     chosen = sample(total, [upset.number for upset in report.upsets], faults, most)
     folder.mkdir(parents=True, exist_ok=True)
-    # First of all: by this file a report that was interrupted is known to be one.
+    # This file comes first, because it identifies the folder as a report if writing is interrupted.
     write_whole(folder / "replay.html", viewer_page(None))
     rounds = folder / "rounds"
     rounds.mkdir(exist_ok=True)
@@ -52,11 +53,11 @@ def _refuse_foreign(folder: Path) -> None:
         return
     viewer = folder / "replay.html"
     if not viewer.is_file() or GENERATOR.split()[0] not in viewer.read_text(encoding="utf-8", errors="replace"):
-        raise ReportError(f"{folder}: this folder holds something that is no report; name another one, or empty it")
+        raise ReportError(f"{folder}: this folder contains something other than a report; choose another, or empty it")
 
 
 def _remove_left_over(rounds: Path, chunks: int) -> None:
-    """Files of an earlier report that had more rounds."""
+    """Remove files of an earlier report that had more rounds."""
     for path in rounds.glob("[0-9]*.js"):
         if path.stem.isdigit() and int(path.stem) >= chunks:
             path.unlink()
@@ -67,8 +68,8 @@ def _script(path: Path, value: Any) -> None:
 
 
 def _write_rounds(report: Report, chosen: Sequence[int], folder: Path) -> tuple[list[list[Any]], list[list[int]]]:
-    """What the list of rounds shows of each, and the first and last number in each file. A round that cannot be played
-    again is told among the problems, and is in neither."""
+    """Write the files of rounds. Returns the rows of the list of rounds, and the first and last number in each file. A
+    round that cannot be replayed is in neither, but among the problems of the report."""
     listed: list[list[Any]] = []
     chunks: list[list[int]] = []
     found = _replays(report, chosen)

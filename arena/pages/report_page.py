@@ -1,4 +1,4 @@
-"""The page of a report: what was gathered becomes HTML. Pure."""
+"""Render a report as an HTML page. No I/O, except that `page` reads the assets."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -19,25 +19,25 @@ from arena.pages.report_sections import (
     upsets_section,
 )
 from arena.pages.report_settings import settings_section, voids_section
-from arena.stats.columns import NOTHING, Row
+from arena.stats.columns import NO_VALUE, Row
 from arena.stats.head_to_head import Versus
 from arena.stats.tables import notes
 from arena.support.version import SERVER
 
-_HEAT: Final = 10  # steps of colour to either side of an even score
-_MOST_CURVES: Final = 24  # more lines than this nobody can tell apart
+_HEAT: Final = 10  # shades of colour on either side of an even score
+_MOST_CURVES: Final = 24  # readers cannot tell more lines apart
 
 
 @attrs.frozen
 class Sample:
-    """How many rounds can be looked at in a report that does not hold all of them."""
+    """How many rounds have a replay in a report that does not include all of them."""
 
     rounds: int
     faults: int  # of these
 
 
 def report_page(report: Report, embedded: Collection[int], sample: Sample | None) -> str:
-    """`embedded` are the numbers of the rounds that have a replay."""
+    """The report as HTML. `embedded` are the numbers of the rounds that have a replay; `sample` is None if all have."""
     title = _title(report)
     sections = (
         _standings_section(report),
@@ -78,7 +78,7 @@ def _header(report: Report, title: str, sections: Iterable[Section]) -> Markup:
         (f"{len(report.rows):,}", "bots"),
         (f"{report.standings.rounds:,}", "rounds"),
         (f"{gathered.decisions:,}", "moves"),
-        (", ".join(sorted(gathered.rules)) or NOTHING, "rules"),
+        (", ".join(sorted(gathered.rules)) or NO_VALUE, "rules"),
         (_dates(report), "UTC"),
     ]
     return tag(
@@ -93,7 +93,7 @@ def _dates(report: Report) -> str:
     starts = [line.started for line in report.gathered.tournaments] + [report.gathered.last_started]
     days = sorted(start.replace("T", " ")[:16] for start in starts if start)
     if not days:
-        return NOTHING
+        return NO_VALUE
     return days[0] if days[0] == days[-1] else f"{days[0]} – {days[-1]}"
 
 
@@ -135,7 +135,7 @@ def _standings_section(report: Report) -> Section:
         cells: list[Content] = [row.rank, bot(row.totals.name), _elo(row), _margin(row), _strip(axis, row)]
         totals = row.totals
         share = (totals.wins + totals.draws / 2) / totals.rounds if totals.rounds else None
-        cells += [f"{totals.rounds:,}", NOTHING if share is None else f"{100 * share:.1f}%"]
+        cells += [f"{totals.rounds:,}", NO_VALUE if share is None else f"{100 * share:.1f}%"]
         cells += [f"{totals.wins:,}", f"{totals.draws:,}", f"{totals.losses:,}", f"{totals.points:,}"]
         cells.append(f"{sum(totals.faults.values()):,}")
         if groups:
@@ -151,11 +151,11 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _elo(row: Row) -> str:
-    return NOTHING if row.elo is None else f"{row.elo:.0f}" + ("*" if row.bound else "")
+    return NO_VALUE if row.elo is None else f"{row.elo:.0f}" + ("*" if row.bound else "")
 
 
 def _margin(row: Row) -> str:
-    return NOTHING if row.margin is None else f"{row.margin:.0f}"
+    return NO_VALUE if row.margin is None else f"{row.margin:.0f}"
 
 
 def _strip(axis: Axis, row: Row) -> Content:
@@ -185,7 +185,7 @@ def _heat_cell(name: str, other: str, versus: Versus | None) -> Markup:
     if name == other:
         return tag("td", class_="self")
     if versus is None or not versus.rounds:
-        return tag("td", NOTHING, class_="none")
+        return tag("td", NO_VALUE, class_="none")
     share = (versus.wins + versus.draws / 2) / versus.rounds
     heat = round((share - 0.5) * 2 * _HEAT)
     words = f"{name} against {other}: {versus.wins} won, {versus.draws} drawn, {versus.losses} lost"
@@ -200,7 +200,7 @@ def _course_section(report: Report) -> Section | None:
     shown = report.names[:_MOST_CURVES]
     curves = [_curve(report, name) for name in shown]
     axis = Axis.around([elo for curve in curves for _, elo in curve])
-    ends = [f"{curve[-1][1]:.0f}" if curve else NOTHING for curve in curves]
+    ends = [f"{curve[-1][1]:.0f}" if curve else NO_VALUE for curve in curves]
     titles = [f"{name}: {end}" for name, end in zip(shown, ends, strict=True)]
     last = report.course[-1].rounds
     legend = tag(
@@ -211,7 +211,7 @@ def _course_section(report: Report) -> Section | None:
         ),
         class_="legend",
     )
-    words = f"Elo of all rounds up to then, at {len(report.course)} times, from the first round to the last ({last:,})."
+    words = f"Elo over all rounds so far, at {len(report.course)} times, from the first round to the last ({last:,})."
     if len(report.names) > _MOST_CURVES:
         words += f" The best {_MOST_CURVES} of {len(report.names)} bots."
     axis_words = tag("p", *_round_ticks(last), class_="ticks", aria_hidden="true")
@@ -254,12 +254,12 @@ def _sample_remark(report: Report, sample: Sample) -> Markup:
     faults = len(report.gathered.faults)
     which = f"{sample.faults:,} of {faults:,}" if sample.faults < faults else f"all {faults:,}"
     words = (
-        f"A sample: {sample.rounds:,} of {report.standings.rounds:,} rounds can be looked at here. The most surprising "
-        f"are among them, {which} that ended by a fault, and the others evenly spread. Any other is shown by "
+        f"A sample: {sample.rounds:,} of {report.standings.rounds:,} rounds can be replayed here: the most surprising "
+        f"ones, {which} that ended by a fault, and an even selection of the others. Any other round is shown by "
     )
     replay = tag("code", f"arena replay {report.paths[0].name} ROUND")
     more = tag("code", "arena report --rounds")
-    return tag("p", words, replay, "; more become part of a report with ", more, ".", class_="remark", id="sample")
+    return tag("p", words, replay, "; a report includes more rounds with ", more, ".", class_="remark", id="sample")
 
 
 _ORDERS: Final = {"number": "as played", "moves": "longest", "lead": "closest", "ms": "most thought"}

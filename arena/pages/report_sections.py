@@ -1,4 +1,4 @@
-"""Sections of the report: how rounds ended, who began, how long bots thought, what surprised. Pure."""
+"""Sections of the report: endings and faults, first-player advantage, thinking times, surprising results. Pure."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -8,13 +8,13 @@ from arena.journal.endings import Fault, RoundEnding
 from arena.pages.charts import Axis, Part, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.pages.report_data import Report, Upset
-from arena.stats.columns import NOTHING
+from arena.stats.columns import NO_VALUE
 from engine.scoring import Ending
 
 Section = tuple[str, str, Markup]  # id, heading, content
 
 _NUMBER: Final = re.compile(r"[-–±%*.,\d ]*")
-# class -> words; the order is that of the parts of a bar
+# CSS class -> words, in the order of the parts of a bar
 _RESULTS: Final = {
     "won-five": "won with five stones",
     "won-three": "won with three adjacent stones",
@@ -32,7 +32,8 @@ _WON_BY: Final = {
 
 
 def table(head: Sequence[Content], rows: Sequence[Sequence[Content]], kind: str) -> Markup:
-    """Columns of numbers are set to the right; `sortable` tables are sorted by the page's script."""
+    """A table with the CSS class `kind`. Columns of numbers are aligned right; the page's script sorts tables of the
+    class `sortable`."""
     kinds = [_kind([row[column] for row in rows]) for column in range(len(head))]
     heads = [tag("th", cell, scope="col", class_=kinds[column]) for column, cell in enumerate(head)]
     body = [tag("tr", *(tag("td", cell, class_=kinds[column]) for column, cell in enumerate(row))) for row in rows]
@@ -40,7 +41,7 @@ def table(head: Sequence[Content], rows: Sequence[Sequence[Content]], kind: str)
 
 
 def _kind(column: Sequence[Content]) -> str | None:
-    """The class of the cells of a column, by what is in them."""
+    """The CSS class of the cells of a column, derived from their contents."""
     texts = [cell.text if isinstance(cell, Markup) else str(cell) for cell in column if cell is not None]
     if any(text.startswith("<svg") for text in texts):
         return "drawing"
@@ -106,7 +107,7 @@ def _faults(report: Report) -> Markup:
     rows: list[list[Content]] = []
     for each in sorted(totals, key=lambda each: -sum(each.faults.values())):
         count = sum(each.faults.values())
-        numbers = [each.faults.get(kind, 0) or NOTHING for kind in kinds]
+        numbers = [each.faults.get(kind, 0) or NO_VALUE for kind in kinds]
         drawn = stacked([Part("lost-fault", count, "faults")], most, f"{each.name}: {count} faults")
         rows.append([bot(each.name), drawn, count, *numbers])
     head: list[Content] = ["Bot", tag("span", "Faults"), "All", *(kind.value.replace("-", " ") for kind in kinds)]
@@ -114,7 +115,7 @@ def _faults(report: Report) -> Markup:
 
 
 def upsets_section(report: Report, embedded: Collection[int]) -> Section | None:
-    """`embedded` are the numbers of the rounds that have a replay."""
+    """The most surprising results; `embedded` are the numbers of the rounds that have a replay."""
     if not report.upsets:
         return None
     rows: list[list[Content]] = [
@@ -128,7 +129,7 @@ def upsets_section(report: Report, embedded: Collection[int]) -> Section | None:
         ]
         for upset in report.upsets
     ]
-    words = "Wins that the final ratings expected least, the clearest first; two at most of each pairing. Expected is the score that the winner should have had."  # noqa: E501
+    words = "Wins that the final ratings made least likely, the least likely first; at most two per pairing. Expected is the score that the ratings predict for the winner."  # noqa: E501
     head = ["Winner", "Loser", "Expected", "Points", "Ending", ""]
     return (
         "surprises",
@@ -148,7 +149,7 @@ def first_player_section(report: Report) -> Section | None:
     mean, margin = score
     rounds = report.gathered.beginning.units.rounds
     verdict = (
-        "so far nobody can say whether beginning helps"
+        "it is not clear yet whether beginning helps"
         if abs(mean - 0.5) <= margin
         else "beginning helps"
         if mean > 0.5
@@ -161,7 +162,7 @@ def first_player_section(report: Report) -> Section | None:
             tag("b", "all"),
             interval(axis, 100 * mean, 100 * margin, f"The first player scores {words}"),
             f"{100 * mean:.1f}%",
-            NOTHING,
+            NO_VALUE,
         ]
     ]
     for name in report.names:
@@ -173,15 +174,15 @@ def first_player_section(report: Report) -> Section | None:
             for count, half in zip(seating.rounds, seating.half_points, strict=True)
         )
         drawn = _dumbbell(axis, first, second, name)
-        rows.append([bot(name), drawn, *(NOTHING if each is None else f"{each:.1f}%" for each in (first, second))])
+        rows.append([bot(name), drawn, *(NO_VALUE if each is None else f"{each:.1f}%" for each in (first, second))])
     sentence = tag("p", "The bot that begins scores ", tag("b", words), f" over {rounds:,} rounds: {verdict}.")
     note = tag(
-        "p", "95 % interval, pairs of rounds being one unit; rounds that ended by a fault are left out.", class_="note"
+        "p", "95 % interval, with pairs of rounds as the unit; without rounds that ended by a fault.", class_="note"
     )
     return (
         "beginning",
         "First-player advantage",
-        joined(sentence, table(["Bot", scale(axis), "Beginning", "Second"], rows, "bars"), note),
+        joined(sentence, table(["Bot", scale(axis), "FirstMoverStats", "Second"], rows, "bars"), note),
     )
 
 
@@ -225,5 +226,5 @@ def thinking_section(report: Report) -> Section | None:
         "Longest ms",
         "Moves",
     ]
-    note = "Bar: the median; line: 99 of 100 moves; ring: the longest. The scale grows by powers of ten."
+    note = "Bar: the median; line: 99 of 100 moves; ring: the longest. The scale is logarithmic."
     return "thinking", "Thinking times", joined(table(head, rows, "bars sortable"), tag("p", note, class_="note"))

@@ -1,6 +1,7 @@
-"""Sections of the report: what was played under which settings, and what had to be played again. Pure.
+"""Sections of the report: the settings of each tournament, and the void rounds, which are played again. Pure.
 
-Commands, folders and environments of bots are in the journal, but not here: a report is made to be shown around.
+The journal contains the commands, folders and environments of bots. A report does not, because it is meant to be
+shared.
 """
 
 from typing import Final
@@ -11,7 +12,7 @@ from arena.pages.report_data import Report
 from arena.pages.report_sections import Section, bot, table
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.time_control import Limits
-from arena.stats.columns import NOTHING
+from arena.stats.columns import NO_VALUE
 
 _MOST_TOURNAMENTS: Final = 20
 
@@ -52,8 +53,8 @@ def _tournament(line: TournamentLine) -> Content:
         [
             bot(each.name),
             _clock(each.clock),
-            each.restart.value if each.restart else NOTHING,
-            f"{each.memory:,} bytes" if each.memory else NOTHING,
+            each.restart.value if each.restart else NO_VALUE,
+            f"{each.memory:,} bytes" if each.memory else NO_VALUE,
         ]
         for each in line.config.bots or ()
     ]
@@ -68,7 +69,7 @@ def _plain(value: object) -> str:
 def _clock(clock: Limits | None) -> str:
     """In seconds, as people say it."""
     if clock is None:
-        return NOTHING
+        return NO_VALUE
     parts = []
     if clock.move_ms is not None:
         parts.append(f"{clock.move_ms / 1000:g} s for a move")
@@ -83,7 +84,7 @@ def voids_section(report: Report) -> Section | None:
     if not voids:
         return None
     rows: list[list[Content]] = [[void.id, bot(void.bots[0]), bot(void.bots[1]), void.reason] for void in voids]
-    words = "Rounds that failed by a fault of the arena, not of a bot; they count for nothing and are played again."
+    words = "Rounds that failed by a fault of the arena, not of a bot; they are not counted, and are played again."
     if total > len(voids):
         words += f" The first {len(voids)} of {total:,}."
     return (

@@ -1,4 +1,4 @@
-"""The viewer: a page that shows one round, or those of a report. Pure."""
+"""The viewer: a page that shows one round, or the rounds of a report. No I/O, except that it reads the assets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,8 +15,8 @@ _OF_THE_ROUND = ("id", "rules", "bots", "first", "started", "winner", "ending", 
 
 
 def round_data(replay: Replay, number: int | None = None) -> dict[str, Any]:
-    """All that the viewer needs of a round: the first position and what each step changes. `number` is its number in
-    the report that it belongs to. Of one seat's view, nothing that the seat could not see is in it."""
+    """What the viewer needs to show a round: the first position and what each step changes. `number` is the number of
+    the round in its report. If `replay` is one seat's view, the data contains nothing that the seat could not see."""
     data = {key: getattr(replay, key) for key in _OF_THE_ROUND}
     data |= {"start": _start(replay), "steps": [_step(step) for step in replay.steps[1:]]}
     return data if number is None else data | {"number": number}
@@ -33,7 +33,7 @@ def _start(replay: Replay) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    """Without what is not there: most steps have neither note nor claim nor fault. A movement is [before, source,
+    """One step, without empty fields: most steps have neither note nor claim nor fault. A movement is [before, source,
     index, after, target, index], a change is [field, before, after]."""
     found = {
         "turn": step.turn,
@@ -55,7 +55,8 @@ def _movement(each: Movement) -> list[Any]:
 
 
 def viewer_page(shown: Mapping[str, Any] | None, chunks: Sequence[Sequence[int]] = ()) -> str:
-    """For one round; or, for a report, with the first and last number in each of its files of rounds."""
+    """The viewer as HTML: for one round (`shown`), or for a report, with the first and last round number in each of its
+    files (`chunks`)."""
     title = "A round of Schotten Totten"
     if shown is not None:
         title = f"{shown['bots'][0]} – {shown['bots'][1]}, round {shown['id']}"

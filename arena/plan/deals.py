@@ -1,12 +1,12 @@
-"""Where deals come from: a key, and the id of the round. Pure.
+"""Derive deals from a key and the id of the round. Pure.
 
-By default the key is a secret. Its hash opens the journal and a last line reveals it, so whoever reads the journal can
-check that every deal followed from what was promised before the first round (verify.py). A seed that somebody named is
-a key as well, but a public one: whoever knows it, or guesses it, knows every deal.
+By default the key is a secret. The journal's opening line contains its hash and a last line reveals the key, so any
+reader of the journal can check that every deal follows from what was promised before the first round (verify.py). A
+seed that the organiser chose is also a key, but a public one: a bot author who knows or guesses it knows every deal.
 
-No bot sees a deal twice. A round that was void is played again with another deal, and so is whatever was under way when
-a tournament stopped: the label of a deal counts both. The exceptions are what an organiser asks for: mirrored rounds,
-and a public seed, whose deals stay the same however often the tournament is stopped.
+No bot sees a deal twice. A void round is played again with another deal, and so are the rounds that were unfinished
+when a tournament stopped: the label of a deal contains both counts. The exceptions are those that the organiser asks
+for: mirrored rounds, and a public seed, whose deals stay the same however often the tournament is stopped.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ _SALT_DIGITS: Final = 32  # hexadecimal: 128 bits
 class Dealt:
     """The deal of one round."""
 
-    seed: str  # of this round alone; it tells nothing about any other
-    salt: str  # what is hashed together with the deal, so that nobody can try all deals against the hash
+    seed: str  # of this round alone; it reveals nothing about other rounds
+    salt: str  # hashed together with the deal, so that the deal cannot be guessed by hashing candidates
     deal: Deal
-    attempt: int = 1  # more if the round was void, or may have been under way, before
+    attempt: int = 1  # higher if the round was void or may have been unfinished before
 
     def revealed(self, number: int) -> RevealedDeal:
-        """As the bots are told after the round of this number."""
+        """The deal as the bots receive it after the round of this number."""
         return RevealedDeal(number, card_texts(self.deal.clan), card_texts(self.deal.tactics), self.salt, self.attempt)
 
 
@@ -60,13 +60,14 @@ class DealKey:
         resumes: int = 0,
         mirrored_seed: str | None = None,
     ) -> Dealt:
-        """`mirrored_seed` is that of the round that this one mirrors: it decides the deal, whatever happened since."""
+        """The deal of a round, after it was void and the tournament was resumed this many times. `mirrored_seed`, the
+        seed of the round that this one mirrors, determines the deal whatever happened since."""
         seed = mirrored_seed or self.seed(planned.id, voids, resumes)
         salt = self.salt(planned.id, voids, resumes)
         return Dealt(seed, salt, Deal.from_seed(seed, rules.tactics), 1 + voids + resumes)
 
     def seed(self, round_id: RoundId, voids: int, resumes: int) -> str:
-        """Of the round, after it was void, and the tournament resumed, so many times."""
+        """The seed of a round, after it was void and the tournament was resumed this many times."""
         return self._derived(f"deal {round_id} {voids} {resumes}")
 
     def salt(self, round_id: RoundId, voids: int, resumes: int) -> str:

@@ -1,7 +1,7 @@
-"""How deals were made before journals named a scheme (deals.py): kept so that old journals and bundles stay verifiable.
+"""How deals were derived before journals named a scheme (deals.py), so that old journals and bundles stay verifiable.
 
-The seed of a round was a SHA-256 of the tournament's seed and the id of the round, for a mirrored pair that of its
-first round; the second round of such a pair had its colours exchanged for others. Pure.
+The seed of a round was the SHA-256 of the tournament's seed and the id of the round, or, for a mirrored pair, the id of
+the pair's first round. In the second round of such a pair the colours were permuted. Pure.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from engine.ruleset import RuleSet
 
 
 def legacy_deal(planned: PlannedRound, tournament_seed: str, rules: RuleSet) -> tuple[str, Deal]:
-    """The seed of the round, and its deal."""
+    """The seed and the deal of a round."""
     seed = round_seed(tournament_seed, planned.mirrors or planned.id)
     deal = Deal.from_seed(seed, rules.tactics)
     return seed, recoloured(deal, seed) if planned.mirrors else deal
@@ -28,7 +28,7 @@ _COLOUR_ORDERS: Final = tuple(permutations(range(6)))
 
 
 def recoloured(deal: Deal, seed: str) -> Deal:
-    """The same deal with its colours exchanged for others, as the seed says; never left as it was."""
+    """The deal with its colours permuted, as the seed determines; never the identical deal."""
     number = int.from_bytes(hashlib.sha512(f"{seed}/colours".encode()).digest(), "big")
     order = _COLOUR_ORDERS[1 + number % (len(_COLOUR_ORDERS) - 1)]
     return attrs.evolve(deal, clan=_recoloured(deal.clan, order))

@@ -1,7 +1,7 @@
-"""Which names can be taken for each other. Pure, but for the table of characters that look alike, which is read once.
+"""Find names that can be mistaken for each other. Pure, except that the table of similar characters is read once.
 
 No library on PyPI computes the skeletons of Unicode Technical Standard 39 without a compiler, so the table of the
-standard comes along (confusables.txt, written by tests/tools/confusables.py).
+standard is included here (confusables.txt, written by tests/tools/confusables.py).
 """
 
 import unicodedata
@@ -23,16 +23,17 @@ def _look(text: str) -> str:
 
 @lru_cache(4096)
 def skeletons(name: str) -> frozenset[str]:
-    """What the name looks like, written as it is and written small. Names that share one can be taken for each other.
+    """What the name looks like, as written and in lower case. Names that share a skeleton can be mistaken for each
+    other.
 
-    There are two because case and looks disagree: a Cyrillic В looks like B, its small в does not look like b; Ι and ι
-    are one letter of Greek, but Ι looks like l. The letters I and i are one as well, and so are I, l and 1."""
+    There are two because case and appearance disagree: the Cyrillic В looks like B, but its lower case в does not look
+    like b; Ι and ι are one letter of Greek, but Ι looks like l. I and i count as one letter, and so do I, l and 1."""
     plain = unicodedata.normalize("NFKD", name)
     small = unicodedata.normalize("NFKD", plain.casefold())
     return frozenset(text.replace("i", "l") for text in (_look(_look(plain)), _look(small)))
 
 
 def twin_of(name: str, others: Iterable[str]) -> str | None:
-    """The first of the others that this one can be taken for; the name itself is none."""
+    """The first of `others` that `name` can be mistaken for, or None; `name` itself does not count."""
     mine = skeletons(name)
     return next((other for other in others if other != name and not mine.isdisjoint(skeletons(other))), None)

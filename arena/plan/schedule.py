@@ -1,10 +1,10 @@
-"""Who meets whom, and who begins: all known beforehand. Pure.
+"""The schedule: which bots meet, and who begins each round. It is fixed before the first round. Pure.
 
-A tournament is a list of matches, a match a list of rounds. Ids are made of numbers only, never of counting what was
-played, so a resume subtracts finished ids and nothing else. Where the deals come from is told in deals.py.
+A tournament is a list of matches, and a match is a list of rounds. Their ids follow from the schedule alone and do not
+depend on what was played, so a resume only has to subtract finished ids. For the deals see deals.py.
 
-Rounds come in pairs in which each player begins once, unless the winner of a round begins the next. The pair is the
-unit of statistics: beginning may be an advantage, and in a pair both players have it once.
+Rounds are grouped in pairs in which each player begins once, unless the winner of a round begins the next one. The pair
+is the unit of statistics: beginning may be an advantage, and in a pair both players have it once.
 """
 
 import enum
@@ -29,21 +29,22 @@ class Format(enum.Enum):
 class PlannedRound:
     id: RoundId
     number: int  # in its match, from 1
-    first: Seat | None  # who begins; None is the winner of the round before
-    pair: RoundId  # the first round of the pair that it belongs to; its own id if it belongs to none
-    mirrors: RoundId | None = None  # the round whose deal it repeats
+    first: Seat | None  # who begins; None means the winner of the previous round
+    pair: RoundId  # the first round of its pair; its own id if it belongs to none
+    mirrors: RoundId | None = None  # the round whose deal this one repeats
 
 
 @attrs.frozen
 class PlannedMatch:
-    """Its rounds are made when they are asked for: a thousand bots have half a million matches."""
+    """One match of the schedule. Its rounds are computed on demand, because a thousand bots have half a million
+    matches."""
 
     id: MatchId
-    bots: tuple[int, int]  # by number in the list of bots; seat 0 and seat 1
+    bots: tuple[int, int]  # indices into the list of bots, for seat 0 and seat 1
     first: Seat  # who begins the first round
     length: int  # rounds; even if they are mirrored
     mirrored: bool
-    paired: bool  # two rounds, in which each player begins once, are a unit of statistics
+    paired: bool  # two rounds, in which each player begins once, form a unit of statistics
     begins: Begins
 
     @property
@@ -65,8 +66,8 @@ def schedule(
     *,
     paired: bool = True,
 ) -> tuple[PlannedMatch, ...]:
-    """Every match, in the order in which they begin. `rounds` is even if they are mirrored. Where the winner of a round
-    begins the next one there are no pairs, whatever is asked for."""
+    """All matches, in the order in which they begin. `rounds` must be even if `mirrored`. If the winner of a round
+    begins the next one there are no pairs, whatever `paired` says."""
     return tuple(
         _match(cycle, pair, rounds, mirrored, paired and rules.begins is Begins.ALTERNATE, rules)
         for cycle in range(first_cycle, first_cycle + cycles)
@@ -82,7 +83,8 @@ def _pairings(bots: int, form: Format) -> Iterator[tuple[int, int]]:
     if form is Format.GAUNTLET:
         yield from ((0, rival) for rival in range(1, bots))
         return
-    # The circle method: in each turn everybody meets somebody else, so that whoever stops early stops fairly.
+    # The circle method: in each turn all bots meet different opponents, so that a tournament stopped early is still
+    # fair.
     ring: list[int | None] = [*range(bots), *([None] if bots % 2 else [])]
     for _ in range(len(ring) - 1):
         for a, b in zip(ring[: len(ring) // 2], reversed(ring), strict=False):
@@ -95,7 +97,7 @@ def _match(
     cycle: int, bots: tuple[int, int], rounds: int, mirrored: bool, paired: bool, rules: RuleSet
 ) -> PlannedMatch:
     name = MatchId(f"{cycle}.{bots[0] + 1}-{bots[1] + 1}")
-    first = SEATS[(cycle + 1 + sum(bots)) % 2]  # over the cycles each of them begins as often as the other
+    first = SEATS[(cycle + 1 + sum(bots)) % 2]  # over the cycles both bots begin equally often
     return PlannedMatch(name, bots, first, rounds, mirrored, paired, rules.begins)
 
 
@@ -109,16 +111,16 @@ def _rounds(match: MatchId, first: Seat, rounds: int, begins: Begins) -> Iterato
 
 
 def _pairs_of(rounds: list[PlannedRound]) -> Iterator[PlannedRound]:
-    """Each round and the one after it are a pair; the last of an odd number is alone."""
+    """Group each two consecutive rounds in a pair; the last of an odd number stays alone."""
     for place, planned in enumerate(rounds):
         yield attrs.evolve(planned, pair=rounds[place - place % 2].id)
 
 
 def _mirrored(rounds: list[PlannedRound]) -> Iterator[PlannedRound]:
-    """The second half repeats the deals of the first half with the other player beginning, which exchanges the hands.
+    """Make the second half repeat the deals of the first half with the other player beginning, which swaps the hands.
 
-    The two rounds of a pair lie half a match apart. Where half a match is even, neighbours of the second half are
-    exchanged: only so do the players alternate all the way through.
+    The two rounds of a pair are half a match apart. If half a match is an even number of rounds, neighbours in the
+    second half are swapped, because otherwise the players would not alternate throughout the match.
     """
     half = len(rounds) // 2
     yield from rounds[:half]

@@ -1,4 +1,4 @@
-"""Time limits: what a bot may take to start and to answer. Pure."""
+"""Time limits: how long a bot may take to start and to answer. Pure."""
 
 import re
 from typing import Final
@@ -23,7 +23,7 @@ class Limits(Struct, frozen=True):
     bank_ms: int | None = None  # for all answers of a round together
     increment_ms: int = 0  # added to the bank after each answer
     start_ms: int | None = 10_000  # to start and say hello
-    margin_ms: int = 50  # what an answer may be late without being a fault
+    margin_ms: int = 50  # how late an answer may be without being a fault
 
     def for_match(self) -> MatchClock:
         return MatchClock(self.move_ms, self.bank_ms, self.increment_ms)
@@ -33,8 +33,8 @@ _TC: Final = re.compile(r"(?:(\d+)/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
 
 
 def parse_tc(text: str) -> tuple[int, int]:
-    """Bank and increment in milliseconds of a time control as chess tools write it: 10+0.1 is ten seconds for the
-    round and a tenth of a second more after each answer."""
+    """Parse a time control as chess tools write it, and return bank and increment in milliseconds: 10+0.1 means ten
+    seconds for the round, plus a tenth of a second after each answer. Raises ClockError."""
     found = _TC.fullmatch(text)
     if not found:
         raise ClockError(f"{text!r} is no time control", "seconds for a round, such as 10+0.1")

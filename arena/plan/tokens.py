@@ -1,4 +1,4 @@
-"""What lets a bot in: a secret for its author, a hash of it for the tournament file."""
+"""Tokens that admit a bot to a server: the author gets the token, the tournament file contains its hash."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def new_token() -> str:
-    """192 bits from the system: nothing to guess, so a plain hash of it keeps it secret."""
+    """A new random token. It has 192 bits and cannot be guessed, so an unsalted hash is enough to keep it secret."""
     return secrets.token_urlsafe(24)
 
 
@@ -25,10 +25,10 @@ def is_token_hash(text: object) -> bool:
 
 
 class Owners:
-    """Whose token it is, of names and the hashes of their tokens.
+    """Finds the bot that a token belongs to, given the hash of each bot's token.
 
-    Found by a keyed hash of the hash: strangers make us look as often as they like, so it takes the same time however
-    many bots there are, and that time tells nothing about the hashes.
+    The lookup uses a keyed hash of the hash. Strangers can try tokens as often as they like, so a lookup takes the same
+    time for any number of bots, and that time reveals nothing about the hashes.
     """
 
     def __init__(self, hashes: Mapping[str, str]):
@@ -37,6 +37,7 @@ class Owners:
         self.names = frozenset(hashes)
 
     def of(self, token: str) -> str | None:
+        """The name of the bot with this token, or None."""
         return self._names.get(self._keyed(token_hash(token)))
 
     def _keyed(self, text: str) -> bytes:

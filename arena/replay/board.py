@@ -1,7 +1,7 @@
-"""A step of a round as text, at most 80 columns wide. Pure.
+"""Draw a step of a round as text, at most 80 columns wide. Pure.
 
-Seat 1 sits above the stones, seat 0 below; the newest card of a side lies farthest from its stone. A claimed stone
-is moved towards its owner, as on a table. A star marks the cards that the last step moved.
+Seat 1 is above the stones, seat 0 below; the newest card of a side is farthest from its stone. A claimed stone is moved
+towards its owner, as on a table. A star marks the cards that the last step moved.
 """
 
 import re
@@ -21,7 +21,7 @@ from engine.position import Position, StonePosition
 WIDTH: Final = 80
 _CELL: Final = 8
 _MARGIN: Final = "      "
-_NAME: Final = 12  # columns of a bot's name
+_NAME: Final = 12  # columns for a bot's name
 _NOTE_LINES: Final = 3
 SHORT: Final = {"shield-bearer": "shield", "blind-mans-bluff": "blind", "mud-fight": "mud"}
 _MOVED: Final = "*"
@@ -58,7 +58,7 @@ def title(replay: Replay, step: Step) -> str:
 
 
 def happened(replay: Replay, step: Step) -> list[str]:
-    """What led to the position, and how the round ended if this is its end."""
+    """The move that led to the position, and the result if the round is over."""
     lines = [*_what_happened(replay, step)]
     if step is replay.steps[-1]:
         lines += _wrapped(result_text(replay), "")
@@ -78,7 +78,7 @@ def text(replay: Replay, step: Step) -> str:
 
 
 def coloured(line: str) -> str:
-    """The line with its cards in their colours: those that just moved inverted, so that they are found at once."""
+    """The line with its cards in their colours; cards that just moved are inverted, so that they stand out."""
     return _CARD.sub(
         lambda found: f"\x1b[{'7;' if found[3] else ''}{_COLOUR_CODES[found[1]]}m{found[0]}\x1b[0m",
         line,
@@ -182,7 +182,7 @@ def _stone_rows(step: Step, moved: dict[str, set[int]], steady: bool) -> list[st
 
 
 def _first_complete(stone: StonePosition) -> str:
-    """An arrow to the side that is complete, or has been so for longer, while the stone is still to be won."""
+    """An arrow to the side that was complete first, as long as the stone is unclaimed."""
     if stone.owner is not None or stone.complete_first is None:
         return ""
     return "v" if stone.complete_first == SEATS[0] else "^"

@@ -1,4 +1,4 @@
-"""Why a claim holds, in words with numbers. Pure; the proof itself is the engine's."""
+"""Explain why a claim holds, in words and numbers. Pure; the proof itself is in the engine."""
 
 import enum
 from bisect import bisect_left
@@ -18,11 +18,11 @@ _WORDS: Final = {
     Formation.RUN: "run",
     Formation.SUM: "sum",
 }
-_STRENGTHS: Final = range((max(Formation) + 1) * 64)  # every strength there is, and more
+_STRENGTHS: Final = range((max(Formation) + 1) * 64)  # contains every possible strength
 
 
 class Ground(enum.Enum):
-    """What a claim rests on."""
+    """The rule that makes a claim hold."""
 
     STRONGER = "stronger"  # both sides are complete
     EARLIER = "earlier"  # both sides are complete and equal
@@ -32,14 +32,16 @@ class Ground(enum.Enum):
 
 @attrs.frozen
 class Reason:
-    stone: int  # as players say it, 1 to 9
+    """Why a player may claim a stone."""
+
+    stone: int  # as players number it, 1 to 9
     ground: Ground
     own: str  # formation and total of the claimant's side
-    other: str | None  # of the other side, as it is or as it could become at best
-    completion: tuple[str, ...] = ()  # cards with which the other side would become so
+    other: str | None  # formation and total of the other side, as it is or at its best completion
+    completion: tuple[str, ...] = ()  # the unseen cards of that completion
 
     def text(self, opponent: str) -> str:
-        """In one sentence; `opponent` is what the other player is called."""
+        """The reason in one sentence; `opponent` is the name of the other player."""
         match self.ground:
             case Ground.STRONGER:
                 return f"complete and stronger: {self.own} against {self.other}"
@@ -56,14 +58,14 @@ class Reason:
 
 
 def strength_text(strength: Strength, needs: int) -> str:
-    """Of a side of so many cards."""
+    """Formation and total of a side that needs `needs` cards, such as "three of a kind 21"."""
     formation, total = formation_and_total(strength)
     count = {3: "three ", 4: "four "}[needs] if formation is Formation.ALIKE else ""
     return f"{count}{_WORDS[formation]} {total}"
 
 
 def reason_for(game: Game, seat: Seat, stone: Stone) -> Reason:
-    """Why the seat may claim the stone. The game is as it was before the claim."""
+    """Why `seat` may claim `stone`. `game` is the position before the claim."""
     mine, theirs = game.strengths[seat][stone], game.strengths[other(seat)][stone]
     side, needs = game.sides[other(seat)][stone], game.needs[stone]
     number, own = written(stone), strength_text(mine, needs)
@@ -78,9 +80,9 @@ def reason_for(game: Game, seat: Seat, stone: Stone) -> Reason:
 
 
 def best_completion(side: tuple[Card, ...], needs: int, blind: bool, unseen: int) -> Strength:
-    """How strong the incomplete side can become with unseen cards, of which there are enough.
+    """The highest strength that the incomplete side can reach with unseen cards, of which there must be enough.
 
-    It is the lowest strength that cannot be beaten any more, so the engine's proof finds it.
+    It is the lowest strength that the side cannot beat, so a binary search with the engine's proof finds it.
     """
     held = bisect_left(
         _STRENGTHS, True, key=lambda target: not can_still_beat(side, needs, blind, unseen, Strength(target))
@@ -89,8 +91,9 @@ def best_completion(side: tuple[Card, ...], needs: int, blind: bool, unseen: int
 
 
 def _cards_for(best: Strength, side: tuple[Card, ...], needs: int, blind: bool, unseen: int) -> tuple[Card, ...]:
-    """Unseen cards that make the side so strong: each in turn the first with which that is still possible."""
-    there = len(side)
+    """Unseen cards that complete the side with strength `best`, chosen one by one: each is the first with which `best`
+    is still possible."""
+    length = len(side)
     below = Strength(best - 1)
     while len(side) < needs:
         for card in reversed(CLAN_CARDS):
@@ -104,5 +107,5 @@ def _cards_for(best: Strength, side: tuple[Card, ...], needs: int, blind: bool, 
                     side, unseen = longer, left
                     break
         else:
-            raise AssertionError("the proof says that these cards exist")
-    return side[there:]
+            raise AssertionError("the proof says that such cards exist")
+    return side[length:]

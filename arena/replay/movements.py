@@ -1,10 +1,10 @@
-"""What a step moves and changes, found by comparing two positions, so that whoever shows a round can step forwards and
-backwards without knowing any rules. Pure.
+"""Find what a step moves and changes by comparing two positions, so that a viewer can step forwards and backwards
+without knowing the rules. Pure.
 
-Every place is a list of cards as they look there. A deck is a list of cards that all look alike, `clan` or `tactic`,
-and so is a hand that one may not see. A movement takes the card at an index of one place and puts it at an index of
-another; `before` and `after` differ where a card is turned over on its way. Going back is the same the other way
-round, in reverse order.
+Every place is a list of cards as they look there. In a deck, and in a hand that the viewer may not see, each card looks
+like its back, `clan` or `tactic`. A movement takes the card at an index of one place and puts it at an index of
+another; `before` and `after` differ if the card is turned over on the way. To step backwards, undo the movements in
+reverse order.
 """
 
 from bisect import insort
@@ -17,7 +17,7 @@ import attrs
 from engine.cards import CARD_BY_TEXT, SEATS, card_texts, is_clan
 from engine.position import Position
 
-CLAN, TACTIC = "clan", "tactic"  # how a card looks from behind
+CLAN, TACTIC = "clan", "tactic"  # the backs of cards
 HAND_ORDER: Final = {CLAN: -2, TACTIC: -1} | CARD_BY_TEXT
 DECKS: Final = {CLAN: "deck", TACTIC: "tactics"}
 _STONE_PLACES: Final = tuple((f"mode{number}", f"stone{number}.0", f"stone{number}.1") for number in range(1, 10))
@@ -27,6 +27,8 @@ Places = dict[str, list[str]]  # deck, tactics, hand0, hand1, stone1.0 to stone9
 
 @attrs.frozen
 class Movement:
+    """One card that moves from one place to another."""
+
     before: str  # how the card looks where it comes from
     source: str
     source_index: int
@@ -37,13 +39,15 @@ class Movement:
 
 @attrs.frozen
 class Change:
+    """A field that a step changes."""
+
     field: str  # of a position, such as phase, or of a stone, such as owner3
     before: Any
     after: Any
 
 
 def back_of(card: str) -> str:
-    """All that those may know of it who cannot see its face. Works on backs as well."""
+    """The back of a card, which is all that a player may know who cannot see its face. A back is returned as it is."""
     return card if card in DECKS else CLAN if is_clan(CARD_BY_TEXT[card]) else TACTIC
 
 
@@ -62,7 +66,8 @@ def places_of(position: Position) -> Places:
 
 
 def carried(before: Places, after: Places) -> Iterator[tuple[str, str, str]]:
-    """(card, source, target) of each card that lies elsewhere now. Both show all faces, those of decks too."""
+    """Yield (card, source, target) for each card that has changed places. `before` and `after` must show all faces,
+    also in the decks."""
     gone: dict[str, list[str]] = {}
     come: list[tuple[str, str]] = []
     for place, cards in after.items():
@@ -75,7 +80,7 @@ def carried(before: Places, after: Places) -> Iterator[tuple[str, str, str]]:
 
 
 def _newest(cards: Sequence[str], before: Sequence[str]) -> list[str]:
-    """Those that were not there before. Of two jokers, the one that lies later came later."""
+    """The cards that were not there before. Of two jokers, the one further back in the list is the newer one."""
     new = Counter(cards) - Counter(before)
     found = []
     for card in reversed(cards):
@@ -86,8 +91,8 @@ def _newest(cards: Sequence[str], before: Sequence[str]) -> list[str]:
 
 
 def movements(shown: Places, face_down: Collection[str], carry: Iterable[tuple[str, str, str]]) -> Iterator[Movement]:
-    """The cards that are carried, one after the other, as they look to somebody who sees `shown` before the step, and
-    only the backs of the cards in places that are face down."""
+    """The movements of the cards in `carry`, one after the other, as they look to a viewer who sees `shown` before the
+    step, and only the backs of cards in the places of `face_down`."""
     places = {name: list(cards) for name, cards in shown.items()}
     for card, source, target in carry:
         before = back_of(card) if source in face_down else card
@@ -98,7 +103,8 @@ def movements(shown: Places, face_down: Collection[str], carry: Iterable[tuple[s
 
 
 def _put(card: str, name: str, cards: list[str]) -> int:
-    """Hands are kept in order; elsewhere the newest card lies last. A deck is only a number of cards."""
+    """Insert a card and return its index. Hands are sorted; elsewhere the newest card is last. In a deck the index does
+    not matter, because all cards look alike."""
     if name in DECKS.values():
         cards.insert(0, card)
         return 0

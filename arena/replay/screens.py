@@ -1,4 +1,5 @@
-"""What is on the screen and what each key does, without a terminal. Pure: a key makes a new screen of the old one."""
+"""What is on the screen and what each key does, independent of a terminal. Pure: a key turns a screen into a new
+one."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -16,25 +17,25 @@ _BOARD_KEYS: Final = "arrows step/turn  c claim  g/G ends  v view  ? help  q qui
 _LIST_KEYS: Final = "arrows or a number, Enter: open   q: quit"
 _LEAVE: Final = ("q", "escape", "ctrl-c", "ctrl-d")
 _HELP: Final = """\
-  right, space, n   the next position        left, backspace, p   the one before
-  down, pagedown    the end of a turn        up, pageup           the one before
-  c                 the next claim           C                    the one before
+  right, space, n   next position            left, backspace, p   previous one
+  down, pagedown    next end of a turn       up, pageup           previous one
+  c                 next claim               C                    previous one
   g, home           the deal                 G, end               the end
-  number, Enter     that position            v                    the next view
-  ?                 this help, and back      q, escape            leave
+  number, Enter     that position            v                    next view
+  ?                 this help, and back      q, escape            quit
 
   Views: both hands, then what seat 0 could see, then what seat 1 could see.
 
   Cards are a colour (r o y g b p) and a value. mud is mud-fight, blind is
   blind-mans-bluff, shield is the shield-bearer. A star marks what just moved.
-  [3] is still to be won, (3) lies with its owner. The arrow of [3]^ or [3]v
-  points to the side that is complete, or has been so for longer.
+  [3] is unclaimed, (3) is on its owner's side. The arrow of [3]^ or [3]v
+  points to the side that was complete first.
   > shows who decides next, and what."""
 
 
 @attrs.frozen
 class BoardScreen:
-    """One round. `views` are the replay as everybody and as each seat sees it."""
+    """One round. `views` are the replay with both hands, and as each seat sees it."""
 
     views: tuple[Replay, ...]
     view: int = 0
@@ -44,7 +45,7 @@ class BoardScreen:
 
     @staticmethod
     def of(replay: Replay, view: int | None = None) -> "BoardScreen":
-        """`view` is the seat whose view is shown first, or None for both hands."""
+        """The screen of a replay. `view` is the seat whose view is shown first, or None for both hands."""
         views = (replay, *(one_seats_view(replay, seat) for seat in SEATS))
         return BoardScreen(views, 0 if view is None else 1 + view)
 
@@ -62,7 +63,7 @@ class BoardScreen:
         words = [] if self.help else board.happened(self.replay, self.step)
         space = height - 1 - len(body)
         if space < len(words) + 1:
-            body.remove("")  # the first: cards come before beauty
+            body.remove("")  # the first empty line, because the cards are more important
         else:
             body.append("")
         body += words
@@ -78,7 +79,7 @@ class BoardScreen:
         return "both hands" if seat is None else f"seat {seat}'s view"
 
     def press(self, key: str) -> "BoardScreen | None":
-        """None is to leave."""
+        """The screen after a key was pressed; None to quit."""
         if key in _LEAVE:
             return attrs.evolve(self, help=False, typed="") if self.help or self.typed else None
         if key.isdecimal() and len(key) == 1:
@@ -101,7 +102,7 @@ class BoardScreen:
 
 
 def _turn_ends(steps: Sequence[Step]) -> list[int]:
-    """The positions in which a turn is over: the board as the other player finds it."""
+    """The indices of the last position of each turn: the board as the other player finds it."""
     return [at for at, step in enumerate(steps) if at + 1 == len(steps) or steps[at + 1].turn != step.turn]
 
 
@@ -135,12 +136,12 @@ _MOVES: Final[dict[str, Callable[[Sequence[Step], int], int]]] = {
 
 @attrs.frozen
 class ListScreen:
-    """The rounds to choose from."""
+    """A list of rounds to choose from."""
 
     rounds: tuple[ListedRound, ...]
     cursor: int = 0
     typed: str = ""
-    message: str = ""  # why the last choice could not be opened
+    message: str = ""  # why the last choice could not be opened, if so
     page: int = 21  # rows that fit
 
     def fitted(self, height: int) -> "ListScreen":
@@ -162,7 +163,7 @@ class ListScreen:
         return self.message or f"{counted(len(self.rounds), 'round')}   {_LIST_KEYS}"
 
     def press(self, key: str) -> "ListScreen | ListedRound | None":
-        """A round is to open it, None is to leave."""
+        """The screen after a key was pressed; a round to open it; None to quit."""
         last = len(self.rounds) - 1
         steps = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": self.page, " ": self.page, "pageup": -self.page}
         steps |= {"home": -last, "g": -last, "end": last, "G": last}
@@ -182,7 +183,7 @@ class ListScreen:
         number = int(self.typed) if self.typed else self.cursor + 1
         if 1 <= number <= len(self.rounds):
             return self.rounds[number - 1]
-        message = f"there is no {number}; rounds are numbered 1 to {len(self.rounds)}"
+        message = f"there is no round {number}; rounds are numbered 1 to {len(self.rounds)}"
         return attrs.evolve(self, typed="", message=message)
 
 
@@ -206,6 +207,6 @@ def _row(cells: tuple[str, ...], bots_width: int) -> str:
 
 
 def _filled(body: list[str], status: str, width: int, height: int) -> list[str]:
-    """Exactly the window: what does not fit is cut off, the last line is the status."""
+    """Exactly as many lines as the window has: what does not fit is cut off, and the last line is the status."""
     body = (body + [""] * height)[: max(0, height - 1)]
     return [cropped(line, width) for line in (*body, status)]

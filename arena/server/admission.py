@@ -1,4 +1,4 @@
-"""Who may come in, and under which name. Pure."""
+"""Which bots may join the server, and under which names. No I/O."""
 
 import enum
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from protocol.messages import BotHello
 
 
 class Refusal(enum.StrEnum):
-    """Why somebody stays outside; the code of the error that tells so."""
+    """Why a peer is refused: the `code` of the error that it is sent."""
 
     WRONG_TOKEN = "wrong-token"
     NAME_TAKEN = "name-taken"
@@ -21,20 +21,24 @@ class Refusal(enum.StrEnum):
 
 
 class Refused(Exception):
+    """The peer may not join; the text says why, and what it can do."""
+
     def __init__(self, code: Refusal, message: str, *, guessed: bool = False, again: bool = False):
         super().__init__(message)
         self.code = code
-        self.guessed = guessed  # a token was tried that is not the right one
-        self.again = again  # it may come again
+        self.guessed = guessed  # the peer sent a wrong token
+        self.again = again  # the peer may try again later
 
 
 class Registry:
-    """Bots of the tournament file come in with their tokens, and play under the names that the file gives them. An open
-    door lets in others, too: a name belongs to whoever brings it first. With a token of its own choice it keeps it for
-    good once it has played under it; without one while it is connected, or while a tournament lasts in which it plays:
-    then it comes back with the session that it was given.
+    """Decides which bots may join, and remembers which bot owns which name.
 
-    `kept` are the claims of an earlier run, `roster` the names of the tournament that was left then.
+    Bots of the tournament file join with their tokens, and play under the names in the file. An open server also admits
+    other bots: a name belongs to the first bot that uses it. A bot with a token of its own keeps its name for good once
+    it has played. A bot without a token keeps its name while it is connected, or until the end of a tournament in which
+    it plays; it reconnects with the session that the server gave it.
+
+    `kept` are the claims of an earlier run, `roster` the names in the tournament that was unfinished then.
     """
 
     def __init__(
@@ -44,29 +48,29 @@ class Registry:
         self._owners = Owners({b.name: b.token_hash for b in bots if isinstance(b, RemoteSpec) and b.token_hash})
         self._in_file = {bot.name for bot in bots}
         self._at_home = {bot.name for bot in bots if not isinstance(bot, RemoteSpec)}
-        self._roster = frozenset(roster)  # of the tournament that has begun
+        self._roster = frozenset(roster)  # names in the tournament that has begun
         self._claims = {claim.name: claim for claim in kept if claim.by == "token" or claim.name in self._roster}
         self._lasting = set(self._claims)  # names whose claims outlive their connections
-        self._entered: dict[str, None] = {}  # names that came through the open door, in this order
-        self._keys: dict[str, str] = {}  # of those without a token
-        self._closed = False  # nobody else may join it
-        self.has_news = False  # a claim has to be remembered that was made since the tournament began
+        self._entered: dict[str, None] = {}  # names that joined through the open door, in this order
+        self._keys: dict[str, str] = {}  # session keys of bots without a token
+        self._closed = False  # no other bot may join
+        self.has_news = False  # a claim made since the tournament began has to be saved
 
     def owner(self, hello: BotHello) -> str | None:
-        """The name that the hello proves to be its own."""
+        """The name whose ownership the hello proves, or None."""
         if hello.token and (owner := self._owners.of(hello.token)) is not None:
             return owner
         claim = self._claims.get(hello.name) if self._open_door else None
         return hello.name if claim is not None and claim.is_proven_by(hello) else None
 
     def admit(self, hello: BotHello, holds: Callable[[str], bool]) -> str:
-        """The name it plays under; `holds` tells whether the hello takes the place of a connection of that name, or
-        there is none. Raises Refused."""
+        """The name that the bot will play under. `holds(name)` says whether the bot may have it: there is no connection
+        of that name, or this hello replaces it. Raises Refused."""
         owner = self._owners.of(hello.token) if hello.token else None
         if owner is not None:
             return owner
         if not self._open_door:
-            what = "this token is not known here" if hello.token else "a token is needed here: hello has a field for it"
+            what = "this token is not known here" if hello.token else "hello needs a token, in its field 'token'"
             text = f"{what}; the organiser has one for each bot"
             raise Refused(Refusal.WRONG_TOKEN, text, guessed=hello.token is not None)
         self._check_name(hello, holds)
@@ -76,10 +80,10 @@ class Registry:
         name, guessed = hello.name, hello.token is not None
         if name in self._in_file:
             what = "and this is not its token" if guessed else "which needs its token"
-            text = f"{name!r} is a bot of this tournament, {what}; anybody else has to choose another name"
+            text = f"{name!r} is a bot of this tournament, {what}; other bots have to choose another name"
             raise Refused(Refusal.WRONG_TOKEN if guessed else Refusal.NAME_TAKEN, text, guessed=guessed)
         if self._closed and name not in self._roster and name not in self._entered:
-            raise Refused(Refusal.BEGUN, "the tournament has begun; nobody can join it any more")
+            raise Refused(Refusal.BEGUN, "the tournament has begun; no more bots can join it")
         claim = self._claims.get(name)
         if claim is None:
             self._refuse_twin(name)
@@ -98,34 +102,34 @@ class Registry:
         else:
             self._keys[hello.name] = new_key()
             self._claims[hello.name] = claim_with(hello.name, "session", self._keys[hello.name])
-        if hello.name in self._roster:  # it played before claims were remembered
+        if hello.name in self._roster:  # it had played before claims were saved
             self._lasting.add(hello.name)
             self.has_news = True
 
     def _check_unproven(self, name: str, claim: Claim, guessed: bool, holds: Callable[[str], bool]) -> None:
         if claim.by == "token":
-            text = f"{name!r} belongs to somebody who came with another token; choose another name"
+            text = f"{name!r} belongs to a bot with another token; choose another name"
             raise Refused(Refusal.NAME_TAKEN, text, guessed=guessed)
         if name in self._roster:
             raise Refused(
                 Refusal.NAME_TAKEN,
-                f"{name!r} plays in this tournament, and came without a token: its bot can come back only with the "
-                "session of its last welcome; a token of your own from the beginning is simpler",
+                f"{name!r} plays in this tournament and joined without a token: it can come back only with the session "
+                "of its last welcome; it is simpler to choose a token and send it from the beginning",
             )
         _check_free(name, holds)
 
     def session(self, name: str) -> str:
-        """For another connection of that bot."""
+        """A new session for another connection of this bot."""
         return session_with(self._keys.get(name))
 
     def _refuse_twin(self, name: str) -> None:
-        """One bot for all names that look alike. Whoever takes part already keeps its name."""
+        """Raise Refused if the name looks like that of another bot. A bot that already takes part keeps its name."""
         if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._claims, *self._roster))):
-            text = f"{name!r} can be taken for {twin!r}, who is here or takes part; choose another name"
+            text = f"{name!r} can be taken for {twin!r}, which is connected or takes part; choose another name"
             raise Refused(Refusal.NAME_TAKEN, text)
 
     def left(self, name: str) -> None:
-        """Its last connection is gone. A name that plays in the tournament is kept for it."""
+        """Note that the last connection of a bot is closed. Its name becomes free unless it plays in the tournament."""
         if name not in self._roster:
             self._forget(name)
 
@@ -136,24 +140,25 @@ class Registry:
             self._keys.pop(name, None)
 
     def entered(self) -> list[str]:
-        """Names that came through the open door, in the order in which they came."""
+        """Names that joined through the open door, in the order in which they joined."""
         return list(self._entered)
 
     def has_place(self, name: str) -> bool:
-        """Whether a place is kept for the bot: the file names it, or the tournament that has begun."""
+        """Whether a place is reserved for the bot, because it is in the file or in the tournament that has begun."""
         return name in self._owners.names or name in self._roster
 
     def is_established(self, name: str) -> bool:
-        """Whether the bot has a place, or has played: anybody can make up a name and prove it to be his own."""
+        """Whether the bot has a place or has played. Owning a name is not enough: any peer can make one up and own
+        it."""
         return self.has_place(name) or name in self._lasting
 
     def places_kept(self, is_here: Callable[[str], bool]) -> int:
-        """For how many bots that are not here."""
+        """The number of bots that have a place and are not connected."""
         return sum(not is_here(name) for name in (self._owners.names | self._roster) - self._at_home)
 
     def begin(self, roster: Iterable[str], here: Iterable[str], *, closed: bool) -> None:
-        """A tournament among these begins; `closed` if nobody can join it or another one after it. Names are free again
-        that neither take part nor are here, and were not claimed for good."""
+        """Begin a tournament among `roster`. `closed`: no other bot can join this tournament or a later one. Names that
+        neither take part nor are connected become free, unless they were claimed for good."""
         self._roster = frozenset(roster)
         self._lasting = {name for name in self._lasting if self._claims[name].by == "token"}
         self._lasting |= self._claims.keys() & self._roster
@@ -162,7 +167,7 @@ class Registry:
         self._closed = closed
 
     def lasting_claims(self, roster: Iterable[str] = ()) -> list[Claim]:
-        """What has to be remembered, also once a tournament among these has begun."""
+        """The claims to save, including those of `roster`, the bots of a tournament that is about to begin."""
         names = self._lasting | (self._claims.keys() & set(roster))
         return [claim for name, claim in self._claims.items() if name in names]
 
@@ -171,6 +176,6 @@ def _check_free(name: str, holds: Callable[[str], bool]) -> None:
     if not holds(name):
         raise Refused(
             Refusal.NAME_TAKEN,
-            f"{name!r} is connected already; choose another name (with a token of your own from the beginning, a "
-            "bot may have several connections)",
+            f"{name!r} is already connected; choose another name (a bot that sends a token of its own from the "
+            "beginning may have several connections)",
         )

@@ -139,7 +139,7 @@ class Door:
             line_limit=self._limits.line,
             most_ignored=self._limits.late_answers,
             kept_lines=_KEPT_LINES,
-            may_tear=True,
+            eof_mid_line_is_disconnect=True,
         )
         place = stranger.place
         try:

@@ -1,10 +1,10 @@
-"""Whose a name is at an open server, remembered for as long as its journal lives.
+"""Which bot owns which name at an open server, remembered as long as the journal exists.
 
-A name is claimed with a token of the author's own choice. A bot without one claims its name with a key that the server
-hands out inside the `session` of its welcome, for as long as it plays in the tournament. Only salted hashes are kept,
-in a file beside the journal that nobody but its owner can read: a token that somebody made up may be weak enough to be
-guessed from its hash, so the hashes do not belong into the journal, which is made to be published. The file holds only
-names that played, so it is a small fraction of the journal, however many strangers come.
+A bot claims its name with a token that its author chose. A bot without a token claims its name with a key, which the
+server sends inside the `session` of its welcome; that claim lasts as long as the bot plays in the tournament. The
+server keeps only salted hashes, in a file beside the journal that only its owner can read. They are not in the journal,
+because a journal is meant to be published, and a weak token could be guessed from its hash. The file contains only
+names that have played, so it stays a small fraction of the journal, however many strangers connect.
 """
 
 import hmac
@@ -22,7 +22,7 @@ from protocol.messages import BotHello
 
 
 class Claim(Struct, frozen=True):
-    """What proves that a bot may have its name."""
+    """The salted hash of the secret that proves that a bot owns its name."""
 
     name: str
     by: Literal["token", "session"]
@@ -48,25 +48,25 @@ def new_key() -> str:
 
 
 def session_with(key: str | None) -> str:
-    """A new name for a connection; with a key it also proves whose connection it is."""
+    """A new session for a connection; with a key it also proves which bot the connection belongs to."""
     own = secrets.token_urlsafe(16)
     return f"{own}.{key}" if key else own
 
 
 def key_of(session: str | None) -> str | None:
-    """The key in a session, if there is one."""
+    """The key inside a session, or None."""
     return session.partition(".")[2] or None if session else None
 
 
 class NamesFile:
-    """cup.names, beside cup.jsonl: a claim on each line."""
+    """The file cup.names beside cup.jsonl, with one claim per line."""
 
     def __init__(self, journal: Path):
         self.path = journal.with_name(f"{journal.name.removesuffix('.jsonl')}.names")
         self._written: bytes | None = None
 
     def read(self) -> list[Claim]:
-        """Raises JournalError if there is something else in the file."""
+        """The claims in the file; none if it does not exist. Raises JournalError if the file contains anything else."""
         try:
             self._written = self.path.read_bytes()
         except FileNotFoundError:
@@ -76,10 +76,12 @@ class NamesFile:
         try:
             return [msgspec.json.decode(line, type=Claim) for line in self._written.splitlines()]
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise JournalError(f"{self.path}: these are no names of an open server ({error}); mend the file") from None
+            raise JournalError(
+                f"{self.path}: this is not a file of an open server's names ({error}); repair the file"
+            ) from None
 
     def write(self, claims: Iterable[Claim]) -> None:
-        """All of them at once, or none; they are on the disk when this returns. Raises JournalError."""
+        """Replace all claims in the file atomically; they are on the disk when this returns. Raises JournalError."""
         data = b"".join(msgspec.json.encode(claim) + b"\n" for claim in claims)
         if data == (self._written or b""):
             return

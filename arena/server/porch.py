@@ -1,14 +1,16 @@
-"""The porch: those who have connected and not said hello yet.
+"""The porch: peers that have connected, but have not said hello yet.
 
-Theory of operation. Anybody can stand here, so nobody has a task, a stream or a session here: only a socket, looked
-after by one task that works in slices. A slice accepts what the kernel has, greets some, reads once from some of those
-who speak, and then lets the bots play. Slices are bounded in number and size, and so is what strangers cost us.
+Theory of operation. Any peer on the network can get this far, so a peer here has no task, stream or session of its own:
+only a socket, served by one task that works in slices. A slice accepts waiting connections, greets some peers, reads
+once from some of those that have sent data, and then yields to the running matches. The number and the size of slices
+are bounded, and so is the time that strangers can cost the server.
 
-Networks and their addresses are greeted in turn, so that a flood waits behind itself. Addresses within their rate come
-first; of the others the oldest, and now and then the newest, because those who are only a flood never wait. When all
-places are taken the greediest address loses one of its own, the oldest or any (rates.py). A peer that has said a line
-is handed to the door, which decides what it is worth. With TLS a peer has to speak first, and is then handed to the
-door for its handshake, at a lower rate, because a handshake costs a millisecond.
+Networks, and the addresses in each, are greeted in turn, so that a flood delays only itself. Addresses within their
+rate come first. Of the others it is usually the oldest connection's turn, and sometimes the newest's, because the peers
+of a flood do not wait for theirs. When all places are taken, the address with the most connections loses one of them,
+the oldest or a random one (rates.py). A peer that has sent a line is handed to the door, which reads the line. With TLS
+the peer has to send first; it is then handed to the door for the handshake, at a lower rate, because a handshake takes
+a millisecond.
 """
 
 import errno
@@ -28,26 +30,25 @@ from arena.server.events import AcceptFailed, FloodDropped, FloodNotDropped, Inc
 from arena.server.rates import Bucket, Floods, Place, Room, Shares, place_of
 from arena.server.syn_filter import set_filter
 
-_SLICES: Final = 200  # a second in the long run; at 1 to 2 ms each a third of one core at the very most
-_SLICES_AT_ONCE: Final = 20  # so that somebody who comes to a quiet server does not wait for the next slice
-_ACCEPTS: Final = 256  # in a slice; closing them again takes some 15 µs each
-_GREETINGS: Final = 32  # in a slice; some 30 µs each
-_READS: Final = 32  # in a slice; some 20 µs each
-_LARGEST: Final = (
-    8  # times as many of both, if as many slices fell out because many bots play: the share stays the same
-)
-_CHUNK: Final = 16 * 1024  # read at once from one of them
-_READS_OF_ONE: Final = 64  # a hello that comes in more pieces than that is not one
-# Who are greeted and silent. They cost a socket each, and time only when they are sent away and come again; so there is
-# room for many, and a crowd at the address of a bot does not push it out.
+_SLICES: Final = 200  # per second on average; at 1 to 2 ms each, at most a third of one core
+_SLICES_AT_ONCE: Final = 20  # so that a peer that connects to a quiet server does not wait for the next slice
+_ACCEPTS: Final = 256  # per slice; accepting and closing takes about 15 µs each
+_GREETINGS: Final = 32  # per slice; about 30 µs each
+_READS: Final = 32  # per slice; about 20 µs each
+# A slice may do this many times more if as many slices were skipped because many bots play: the share stays the same.
+_LARGEST: Final = 8
+_CHUNK: Final = 16 * 1024  # bytes per read from one peer
+_READS_OF_ONE: Final = 64  # a peer that has sent more pieces than this without a complete line is dismissed
+# Peers that were greeted and are silent. Each costs a socket, and time only when it is dismissed and connects again. So
+# there is room for many, and a crowd at the address of a bot does not push the bot out.
 _WATCHED: Final = 3000
-_HEARD: Final = 16 * 2**20  # bytes that all of them together have said
-_FIRST: Final = 512  # who wait for their turn
-_LATE: Final = 1024  # who wait for their turn though their address was over its rate; half of them from one
-_NEWEST_EACH: Final = 4  # turns of those; at other turns it is the oldest of them
-# Of one address, a second and at once; a network has four times as much. More are greeted only if there is time.
+_HEARD: Final = 16 * 2**20  # bytes that all of these peers together may have sent
+_FIRST: Final = 512  # peers that wait to be greeted
+_LATE: Final = 1024  # peers that wait to be greeted, and whose address is over its rate; at most half from one address
+_NEWEST_EACH: Final = 4  # every fourth turn of these goes to the newest, the others to the oldest
+# Greetings of one address, per second and at once; a network gets four times as many. More only if there is time.
 _KNOCKS, _KNOCKS_AT_ONCE = 50.0, 250.0
-# The same for handshakes of TLS, and how many there are in all.
+# The same for TLS handshakes, and the number per second in all.
 _HANDSHAKES, _HANDSHAKES_AT_ONCE, _HANDSHAKES_IN_ALL = 20.0, 60.0, 150.0
 _NETWORK: Final = 4.0
 _SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
@@ -56,27 +57,34 @@ _SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
 
 
 def most_on_porch(limits: DoorLimits) -> int:
+    """The largest number of sockets that the porch holds at once."""
     return max(_WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
 
 
 @attrs.define(eq=False)
 class Stranger:
+    """A peer on the porch."""
+
     connection: socket.socket
     place: Place
-    since: float  # greeted, or with TLS connected
+    since: float  # when it was greeted, or, with TLS, connected
     heard: bytearray = attrs.field(factory=bytearray)
     reads: int = 0
 
 
 def _room(most: int, limits: DoorLimits, *, at_random: bool = False) -> Room[Stranger]:
-    """Half of it is enough for one address, or as many as that may have inside: they may all come at once."""
+    """A room for `most` peers. One address may take half of it, or at least as many places as it may have connections,
+    because its bots may all connect at once."""
     return Room(max(most, limits.per_address), max(most // 2, limits.per_address), at_random=at_random)
 
 
 class Porch:
-    """`greeting` is said to everybody at once (nothing with TLS), `too_slow` to those who do not say hello in time.
-    `hand_over` gets those who have spoken, and owns their sockets from then on; `trusted` holds the addresses and
-    networks that bots came from."""
+    """Greets new peers and hands over those that answer.
+
+    `greeting` is sent to every peer at once (empty with TLS), `too_slow` to a peer that does not say hello in time.
+    `hand_over` receives the peers that have sent something, and owns their sockets from then on. `trusted` contains the
+    addresses and networks that bots came from.
+    """
 
     def __init__(
         self,
@@ -96,9 +104,10 @@ class Porch:
         self._trusted = trusted
         self._report = report
         self._epoll = select.epoll()
-        # Whoever pushes out the oldest of its own address again and again could keep out all that start slowly there.
+        # At random, because otherwise a peer that keeps connecting could push out every bot of the same address that is
+        # slow to say hello.
         self._watched = _room(_WATCHED, limits, at_random=True)
-        self._by_number: dict[int, Stranger] = {}  # of those, by descriptor
+        self._by_number: dict[int, Stranger] = {}  # the watched peers by descriptor
         self._first = _room(_FIRST, limits)
         self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
         if greeting:
@@ -115,7 +124,7 @@ class Porch:
         self._heard = 0  # bytes
 
     async def run(self) -> None:
-        """Until it is cancelled; then everybody on the porch is gone."""
+        """Serve the porch until cancelled; then close all its connections."""
         slices = Bucket(_SLICES, _SLICES_AT_ONCE)
         self._epoll.register(self._listening, select.EPOLLIN)
         try:
@@ -135,7 +144,7 @@ class Porch:
         self._listening.close()
 
     def _next_turn(self) -> float:
-        """When there is something to do though nobody comes or speaks."""
+        """When there will be something to do even if no peer connects or sends."""
         now = trio.current_time()
         oldest = self._watched.oldest()
         silent = oldest.since + self._limits.hello_seconds if oldest else math.inf
@@ -156,7 +165,7 @@ class Porch:
         if (flooding := self._floods.changed(now, self._trusted)) is not None:
             self._filter(flooding)
 
-    # Those who come
+    # New connections
 
     def _accept(self, now: float) -> None:
         for _ in range(_ACCEPTS):
@@ -169,7 +178,7 @@ class Porch:
                     self._report(AcceptFailed(str(error.strerror)))
                     self._short_until = now + _SHORTAGE_SECONDS
                     return
-                continue  # a visitor who left before we opened
+                continue  # the peer closed the connection before we accepted it
             place = place_of(address[0])
             self._floods.add(place)
             connection.setblocking(False)
@@ -196,7 +205,7 @@ class Porch:
         if flooding:
             self._report(FloodDropped(sorted(flooding)))
 
-    # Those whose turn it is
+    # Greetings
 
     def _greet(self, now: float, most: int) -> None:
         greeted = 0
@@ -204,7 +213,7 @@ class Porch:
             if greeted == most or not (self._first or self._later) or self._turns.ready_at(now) > now:
                 return
             stranger = self._first.next() if self._first else self._next_of_later()
-            if is_hung_up(stranger.connection):  # it only knocked: that is nobody's turn
+            if is_hung_up(stranger.connection):  # the peer already hung up; don't spend a turn on it
                 stranger.connection.close()
                 continue
             self._turns.take(now)
@@ -213,7 +222,7 @@ class Porch:
                 self._hand_over(stranger)
                 continue
             try:
-                stranger.connection.send(self._greeting)  # it fits: nothing was sent before
+                stranger.connection.send(self._greeting)  # fits into the empty send buffer
             except OSError:
                 stranger.connection.close()
                 continue
@@ -239,15 +248,15 @@ class Porch:
         self._epoll.unregister(stranger.connection)
 
     def _dismiss(self, stranger: Stranger) -> None:
-        """It has not said hello in time."""
+        """Close the connection of a peer that has not said hello in time, and tell it why."""
         self._unwatch(stranger)
         with stranger.connection as connection:
             try:
                 connection.send(self._too_slow)
             except OSError:
-                return  # it has left, or does not read
+                return  # the peer has left, or does not read
 
-    # Those who speak
+    # Peers that send
 
     def _hear(self, stranger: Stranger, now: float) -> None:
         if not self._greeting:

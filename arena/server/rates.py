@@ -1,4 +1,4 @@
-"""How often, and how many: rates and places that strangers share by address and by network. Pure."""
+"""Rates and places that strangers share by address and by network. No I/O; the caller passes the time."""
 
 import functools
 import ipaddress
@@ -10,18 +10,18 @@ from typing import Final, Generic, TypeVar
 
 import attrs
 
-_KEPT: Final = 10_000  # addresses, networks or names whose rate is remembered; those not seen for longest are forgotten
-_CACHED: Final = 4096  # addresses whose networks need not be worked out again: a flood comes from a few
+_KEPT: Final = 10_000  # addresses, networks or names whose rate is remembered; the least recently used are forgotten
+_CACHED: Final = 4096  # addresses whose networks are cached; a flood usually comes from a few
 
 T = TypeVar("T")
 
 
 @attrs.frozen
 class Place:
-    """Where somebody comes from. Of IPv6 a whole /64 counts as one address, because anybody has all of one."""
+    """Where a peer connects from. A whole IPv6 /64 counts as one address, because every host can use all of its /64."""
 
     address: str
-    network: str  # /24 of IPv4, /48 of IPv6: what one owner often has
+    network: str  # IPv4 /24 or IPv6 /48, which often belongs to one owner
 
 
 @functools.lru_cache(_CACHED)
@@ -35,33 +35,35 @@ def place_of(host: str) -> Place:
 
 
 class Bucket:
-    """So many a second in the long run, and as many at once as the burst says."""
+    """A rate limit: `rate` per second on average, and up to `burst` at once."""
 
     __slots__ = ("_even", "_gap", "_slack")
 
     def __init__(self, rate: float, burst: float):
         self._gap = 1 / rate
-        self._slack = (burst - 1) / rate + 1e-9  # what rounding does shall not cost one
-        self._even = -math.inf  # when the next one would come if all came evenly
+        self._slack = (burst - 1) / rate + 1e-9  # so that a rounding error does not cost one
+        self._even = -math.inf  # when the next one would be due if all were evenly spaced
 
     def ready_at(self, now: float) -> float:
+        """When `take` will succeed: now, or later."""
         return max(now, self._even - self._slack)
 
     def take(self, now: float) -> bool:
+        """Take one if the rate allows it now; returns whether it does."""
         if self._even - self._slack > now:
             return False
         self._even = max(self._even, now) + self._gap
         return True
 
     def reserve(self, now: float) -> float:
-        """Seconds until it is the turn of this one."""
+        """Take one even if none is left, and return the seconds to wait until it is due."""
         wait = self.ready_at(now) - now
         self._even = max(self._even, now) + self._gap
         return wait
 
 
 class Buckets:
-    """A bucket for each key, in bounded memory."""
+    """One bucket per key, in bounded memory."""
 
     def __init__(self, rate: float, burst: float):
         self._rate, self._burst = rate, burst
@@ -82,7 +84,7 @@ class Buckets:
 
 
 class Shares:
-    """A rate for each address, and one for each network that is larger by a factor."""
+    """A rate limit per address, and one per network that is `network` times as large."""
 
     def __init__(self, rate: float, burst: float, network: float):
         self._addresses = Buckets(rate, burst)
@@ -93,9 +95,12 @@ class Shares:
 
 
 class Room(Generic[T]):
-    """Bounded places. Whoever comes when all are taken gets that of the one who has waited longest among the greediest:
-    of the network with the most, and there of the address with the most. So those from one address can only push out
-    each other; `at_random`, because of two who come from there, and wait equally long, each shall have a chance."""
+    """A limited number of places, shared between networks and addresses.
+
+    An item that enters when all places are taken replaces the oldest item of the greediest address: the one with the
+    most items in the network with the most items. An item whose address already has `per_address` places replaces
+    another of the same address: the oldest, or with `at_random` any, so that each of them has a chance to stay.
+    """
 
     def __init__(self, most: int, per_address: int, *, at_random: bool = False):
         self._most, self._per_address, self._at_random = most, per_address, at_random
@@ -120,20 +125,21 @@ class Room(Generic[T]):
         return len(addresses.get(place.address, ())) if addresses else 0
 
     def greediest(self) -> T:
-        """The oldest of whoever has the most."""
+        """The oldest item of the address with the most items, in the network with the most."""
         network = max(self._sizes, key=self._sizes.__getitem__)
         mine = max(self._networks[network].values(), key=len)
         return next(iter(mine))
 
     def has_more_than(self, place: Place) -> bool:
-        """Whether the greediest would still have no less than this place if it gave up one for it."""
+        """Whether the greediest network or address would still have at least as many items as the one of `place` if it
+        gave up an item for it."""
         network = max(self._sizes, key=self._sizes.__getitem__)
         if network != place.network:
             return self._sizes[network] > self._sizes.get(place.network, 0) + 1
         return max(map(len, self._networks[network].values())) > self.count(place) + 1
 
     def enter(self, item: T, place: Place) -> T | None:
-        """Returns who has to leave for it, if somebody has."""
+        """Add an item. Returns the item that it replaces, which is then no longer in the room, or None."""
         pushed: T | None = None
         if self.count(place) >= self._per_address:
             mine = self._networks[place.network][place.address]
@@ -158,8 +164,8 @@ class Room(Generic[T]):
             del self._networks[place.network], self._sizes[place.network]
 
     def next(self, *, newest: bool = False) -> T:
-        """Takes one out: all networks in turn, all addresses of each in turn, and of one address the oldest or the
-        newest."""
+        """Remove and return an item: networks take turns, then the addresses of each network, and of the address it is
+        the oldest or the newest item."""
         network, addresses = next(iter(self._networks.items()))
         self._networks.move_to_end(network)
         address, mine = next(iter(addresses.items()))
@@ -170,27 +176,29 @@ class Room(Generic[T]):
 
 
 class Floods:
-    """Who knocks so often that even hearing them would cost too much. Counted over short times, in bounded memory."""
+    """Finds addresses and networks that connect so often that even accepting them would cost too much. Connections are
+    counted over short periods, in bounded memory."""
 
-    SECONDS: Final = 0.5
-    SAMPLE: Final = 16  # of those who are a flood one in so many is let through, so that the end of it is noticed
-    _COUNTED: Final = 4_000  # addresses and networks in one such time; more are not looked at
-    _MOST: Final = 32  # told at once
+    SECONDS: Final = 0.5  # the length of a period
+    SAMPLE: Final = 16  # one connection in this many of a flood is let through, so that its end is noticed
+    _COUNTED: Final = 4_000  # addresses and networks counted in one period; further ones are ignored
+    _MOST: Final = 32  # reported at once
 
     def __init__(self, most: int):
-        self._most = most  # of one address in such a time; a network may have four times as many
+        self._most = most  # connections of one address in a period; a network may have four times as many
         self._seen: dict[str, int] = {}
-        self._since = -math.inf
-        self._over: set[str] = set()  # since then
+        self._since = -math.inf  # when the period began
+        self._over: set[str] = set()  # addresses and networks over the limit in this period
         self._flooding: frozenset[str] = frozenset()
-        self._is_new = False  # somebody is over the limit who was not told of
+        self._is_new = False  # an address or network that was not reported yet is over the limit
 
     @property
     def look_again_at(self) -> float:
-        """A flood that has ended is to be noticed though nobody comes."""
+        """When to call `changed` even if no peer connects, so that the end of a flood is noticed."""
         return self._since + self.SECONDS if self._flooding else math.inf
 
     def add(self, place: Place) -> None:
+        """Count a connection."""
         for key, most in ((place.address, self._most), (place.network, 4 * self._most)):
             if key in self._seen or len(self._seen) < self._COUNTED:
                 seen = self._seen[key] = self._seen.get(key, 0) + (self.SAMPLE if key in self._flooding else 1)
@@ -199,8 +207,8 @@ class Floods:
                     self._is_new = True
 
     def changed(self, now: float, trusted: Container[str]) -> frozenset[str] | None:
-        """The addresses and networks that are a flood now, if that has changed; those that are trusted never are. A
-        flood is told of as soon as it is one, its end at the end of such a time."""
+        """The addresses and networks that are flooding now, without trusted ones; None if that has not changed. A flood
+        is reported as soon as it is over the limit, its end at the end of a period."""
         is_over = now - self._since >= self.SECONDS
         if not is_over and not self._is_new:
             return None

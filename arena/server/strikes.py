@@ -1,4 +1,5 @@
-"""Wrong tokens: a guess is answered late, a right token never is. Pure, but for the time."""
+"""Slow down guessing: answers to wrong tokens are delayed, those to right tokens never are. No I/O, but reads trio's
+clock."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
@@ -8,14 +9,15 @@ from typing import Final
 import trio
 
 _SECONDS: Final = 60.0  # how long a wrong token is remembered
-_ADDRESSES: Final = 10_000  # remembered at most; the oldest are forgotten
-_FIRST, _LONGEST = 0.5, 8.0  # seconds that an answer is held back, doubled for each guess
-_HELD, _HELD_OF_ONE = 64, 8  # answers held back at once, in all and for one address
+_ADDRESSES: Final = 10_000  # remembered; the oldest are forgotten
+_FIRST, _LONGEST = 0.5, 8.0  # seconds that an answer is delayed; the delay doubles with each guess
+_HELD, _HELD_OF_ONE = 64, 8  # answers delayed at once, in all and for one address
 
 
 class Strikes:
-    """Wrong tokens by address, in bounded memory. The first `free` of an address in a minute are mistakes, and answered
-    at once; each further answer is held back for longer. More than some at once get none."""
+    """Counts wrong tokens by address, in bounded memory. The first `free` ones of an address in a minute count as
+    mistakes and are answered at once; the answer to each further one is delayed longer. If too many answers are delayed
+    at once, further guesses get none."""
 
     def __init__(self, free: int):
         self._free = free
@@ -26,7 +28,7 @@ class Strikes:
         return len(self._times)
 
     def add(self, address: str) -> float:
-        """Another one. Returns for how many seconds its answer is held back."""
+        """Count another wrong token of `address`. Returns the seconds by which to delay the answer."""
         now = trio.current_time()
         times = self._times.setdefault(address, deque(maxlen=self._free + 8))
         times.append(now)
@@ -38,7 +40,7 @@ class Strikes:
 
     @contextmanager
     def held(self, address: str) -> Iterator[bool]:
-        """While the block runs an answer is held back; false if there are too many already."""
+        """Count one answer as delayed while the block runs; yields False if there are too many already."""
         if self._held.total() >= _HELD or self._held[address] >= _HELD_OF_ONE:
             yield False
             return
@@ -46,4 +48,4 @@ class Strikes:
         try:
             yield True
         finally:
-            self._held -= Counter([address])  # forgets it at zero
+            self._held -= Counter([address])  # removes the address at zero

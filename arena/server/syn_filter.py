@@ -1,9 +1,9 @@
-"""A flood of connections that the kernel drops before it costs us anything (Linux).
+"""Let the kernel drop a flood of connections before it costs the server anything (Linux).
 
-Accepting a connection and closing it again takes some 15 µs; a machine near by can make 30,000 in a second. A small
-program at the listening socket (a classic BPF filter, which needs no privileges) throws away most SYN packets of the
-addresses that it names. It looks at nothing but SYN packets, so that connections that are open never notice, although
-their sockets inherit it.
+Accepting a connection and closing it again takes about 15 µs; a machine on the same network can open 30,000 per second.
+A small program attached to the listening socket (a classic BPF filter, which needs no privileges) drops most SYN
+packets from the given addresses. It examines only SYN packets, so it does not affect open connections, although their
+sockets inherit it.
 """
 
 import ctypes
@@ -15,10 +15,10 @@ from typing import Final
 
 _SO_ATTACH_FILTER: Final = 26
 _SO_DETACH_FILTER: Final = 27
-# Of an instruction: its code.
+# Opcodes.
 _LOAD, _LOAD_BYTE, _AND, _SHIFT_RIGHT = 0x20, 0x30, 0x54, 0x74
 _JUMP, _IF_EQUAL, _IF_GREATER, _RETURN = 0x05, 0x15, 0x25, 0x06
-# Where things are: from the TCP header on, or with this added, from the IP header on.
+# Offsets count from the TCP header; with _IP added, from the IP header.
 _IP: Final = 0xFFF00000
 _TCP_FLAGS, _SYN, _SYN_OR_ACK = 13, 0x02, 0x12
 _SOURCE_V4, _SOURCE_V6 = _IP + 12, _IP + 8
@@ -30,7 +30,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def program(flooding: Iterable[str], sample: int) -> list[Instruction]:
-    """Lets pass everything but SYN packets from these addresses and networks, of which it lets pass one in `sample`."""
+    """A BPF program that drops SYN packets from these addresses and networks, except one in `sample`, and passes all
+    other packets."""
     networks = sorted((ipaddress.ip_network(text) for text in flooding), key=lambda each: (each.version, str(each)))
     checks = {version: [_check(each) for each in networks if each.version == version] for version in (4, 6)}
     sizes = {version: sum(map(len, checks[version])) + 1 for version in (4, 6)}
@@ -61,8 +62,9 @@ def program(flooding: Iterable[str], sample: int) -> list[Instruction]:
 
 
 def _check(network: Network) -> list[Instruction]:
-    """Goes on behind itself unless the source is of this network; then its last instruction jumps away."""
-    size, source = (4, _SOURCE_V4) if network.version == 4 else (8, _SOURCE_V6)  # of IPv6 the first half is enough
+    """Instructions that fall through to what follows them unless the source is in this network. If it is, the last one,
+    a jump whose distance the caller fills in, is executed."""
+    size, source = (4, _SOURCE_V4) if network.version == 4 else (8, _SOURCE_V6)  # half of an IPv6 address is enough
     wanted, mask = network.network_address.packed[:size], network.netmask.packed[:size]
     words = list(zip(struct.unpack(f"!{size // 4}I", wanted), struct.unpack(f"!{size // 4}I", mask), strict=True))
     found: list[Instruction] = []
@@ -73,7 +75,8 @@ def _check(network: Network) -> list[Instruction]:
 
 
 def set_filter(listening: socket.socket, flooding: Iterable[str], sample: int) -> None:
-    """Raises OSError where the system has no such filters."""
+    """Make the kernel drop connections from the addresses and networks in `flooding`, except one in `sample`; remove
+    the filter if there are none. Raises OSError if the system does not support such filters."""
     if not (named := list(flooding)):
         listening.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
         return

@@ -1,4 +1,4 @@
-"""Waiting for a moment of the day."""
+"""Wait for a moment of the wall clock."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,10 +6,10 @@ from typing import Final
 
 import trio
 
-Clock = Callable[[], datetime]  # aware of its zone
+Clock = Callable[[], datetime]  # returns a datetime with a time zone
 
-# trio's clock knows nothing of a wall clock that is set, nor of the time that a machine was suspended; so the wall
-# clock is looked at again this often, and a moment is noticed that much late at most.
+# trio's clock does not notice that the wall clock was set or that the machine was suspended. So the wall clock is read
+# again this often, which is also how late a moment can be noticed.
 _LOOK_SECONDS: Final = 1.0
 
 
@@ -18,6 +18,6 @@ def local_time() -> datetime:
 
 
 async def wait_until(moment: datetime, now: Clock) -> None:
-    """Returns once the wall clock shows the moment, or a later one."""
+    """Wait until the wall clock has reached `moment`."""
     while (left := (moment - now()).total_seconds()) > 0:
         await trio.sleep(min(left, _LOOK_SECONDS))

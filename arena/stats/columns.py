@@ -1,4 +1,4 @@
-"""The columns of the standings that one can choose. Pure."""
+"""The columns of the standings that a user can choose. Pure."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from arena.stats.ratings import Ratings
 from arena.stats.standings import BotTotals, Standings
 from arena.support.suggestion import did_you_mean
 
-NOTHING: Final = "-"  # where there is no number
+NO_VALUE: Final = "-"  # shown where there is no number
 
 
 @attrs.frozen
@@ -28,10 +28,11 @@ class Row:
 
 
 def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
-    """Best first; groups, which cannot be compared, one after the other, the largest first."""
+    """The rows of the standings, best first. Groups, which cannot be compared, follow each other, the largest first."""
     totals, found = standings.totals(), ratings.groups
     size = [found.count(group) for group in found]
-    # Equal up to rounding is equal: then points decide, then names, and the order does not depend on the last bit.
+    # Ratings that differ only by rounding count as equal, so that the order does not depend on the last bit; points
+    # decide then, and after them names.
     order = sorted(
         range(len(totals)),
         key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), -totals[bot].points, bot),
@@ -57,10 +58,12 @@ def _elo(ratings: Ratings, bot: int) -> float | None:
 
 @attrs.frozen
 class Column:
-    key: str  # in JSON and CSV, and one of its names on the command line
+    """One column: its names, its value and how to show it."""
+
+    key: str  # in JSON and CSV, and one of its two names on the command line; the other is the header
     header: str
-    value: Callable[[Row], Any]  # in full, for programs
-    text: Callable[[Any], str] = str  # of that value, for people
+    value: Callable[[Row], Any]  # at full precision, for programs
+    text: Callable[[Any], str] = str  # renders the value for people
     left: bool = False
 
 
@@ -69,7 +72,7 @@ def _per_round(amount: float, row: Row) -> float | None:
 
 
 def _text(form: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda value: NOTHING if value is None else form(value)
+    return lambda value: NO_VALUE if value is None else form(value)
 
 
 _whole = _text(lambda value: str(round(value)))
@@ -115,7 +118,7 @@ DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DE
 
 
 def columns_named(text: str) -> tuple[Column, ...]:
-    """The columns of a list such as "rank,name,Elo,+/-,Mean ms". Raises ValueError for a name that is none."""
+    """The columns of a list such as "rank,name,Elo,+/-,Mean ms". Raises ValueError for an unknown name."""
     by_name = {name.casefold(): column for column in COLUMNS for name in (column.key, column.header)}
     chosen = []
     for name in text.split(","):

@@ -1,4 +1,4 @@
-"""Two bots against each other, counted. Pure."""
+"""Count the results of two bots against each other. Pure."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Versus:
-    """What one bot did against another."""
+    """The results of one bot against another."""
 
     bot: str
     opponent: str
@@ -25,17 +25,18 @@ class Versus:
 
 @attrs.define
 class Meeting:
-    """Two bots, in the order of their names, against each other."""
+    """The running totals of two bots, in the order of their names, against each other."""
 
     bots: tuple[str, str]
     wins: list[int] = attrs.field(factory=lambda: [0, 0])
     draws: int = 0
     points: list[int] = attrs.field(factory=lambda: [0, 0])
-    matches: list[int] = attrs.field(factory=lambda: [0, 0, 0])  # lost, drawn, won by the first
-    pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # by half points of the first
-    singles: list[int] = attrs.field(factory=lambda: [0] * 3)
+    matches: list[int] = attrs.field(factory=lambda: [0, 0, 0])  # lost, drawn, won by the first bot
+    pairs: list[int] = attrs.field(factory=lambda: [0] * 5)  # pairs of rounds, by half points of the first bot
+    singles: list[int] = attrs.field(factory=lambda: [0] * 3)  # single rounds, by half points of the first bot
 
     def count(self, half_points: int, points: tuple[int, int]) -> None:
+        """Add a round; `half_points` are those of the first bot: 2 for a win, 1 for a draw, 0 for a loss."""
         if half_points == 1:
             self.draws += 1
         else:
@@ -44,6 +45,7 @@ class Meeting:
         self.points[1] += points[1]
 
     def sides(self) -> Iterator[Versus]:
+        """The results from the point of view of each of the two bots."""
         for side, name in enumerate(self.bots):
             lost, drawn, won = self.matches if side == 0 else reversed(self.matches)
             yield Versus(

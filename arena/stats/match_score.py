@@ -1,10 +1,10 @@
-"""The score of a match between two bots, in the words that chess tools use. Pure."""
+"""The score of a match between two bots, worded as chess tools do. Pure."""
 
 from arena.stats.standings import Standings
 
 
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
-    """Wins - losses - draws, the share of the score and the number of rounds; then the difference in Elo."""
+    """Three lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo."""
     versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
     nobody = f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}."
     if not versus.rounds:

@@ -1,15 +1,15 @@
-"""Elo by maximum likelihood over all rounds (Bradley–Terry, a draw is half a win for each), and how sure it is. Pure.
+"""Elo by maximum likelihood over all rounds (Bradley–Terry; a draw is half a win for each), with its error. Pure.
 
-Ratings exist only among bots that are linked by results in both directions: from each, a chain "scored something
-against" leads to each other. Such a set is called a cluster here. Inside a cluster the numbers are the plain maximum of
-the likelihood of the rounds inside it, and nothing is added. A bot that always wins is a cluster of its own, infinitely
-far above the others; how far clusters lie apart is therefore estimated with a few virtual draws, and the bots placed by
-them are marked: their rating is a bound. Bots between which there is no chain of rounds at all are in different groups,
-and nothing can be said between groups.
+Ratings are defined only among bots that are linked by results in both directions: from each bot a chain of "scored
+something against" leads to every other. Such a set is called a cluster here. Inside a cluster the ratings maximise the
+likelihood of the rounds inside it, with nothing added. A bot that always wins is a cluster of its own, infinitely far
+above the others. The distance between clusters is therefore estimated with a few virtual draws, and the bots that are
+placed by them are marked: their rating is only a bound. Bots that are not connected by any chain of rounds are in
+different groups, and ratings of different groups cannot be compared.
 
-The two rounds of a pair share who is asked to begin, and their deal if they are mirrored, so they are not independent:
-the unit of all statistics is the pair, or the single round where there are no pairs. Intervals come from the spread of
-whole units around what the ratings predict (the "sandwich" estimate), so whatever happens inside a unit, they hold.
+The two rounds of a pair are not independent: each player begins once, and mirrored rounds share their deal. So the unit
+of all statistics is the pair, or the single round where there are no pairs. Intervals are computed from the spread of
+whole units around what the ratings predict (the "sandwich" estimate), so they hold whatever the dependence inside one.
 """
 
 import math
@@ -23,18 +23,18 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-_ELO: Final = 400 / math.log(10)  # Elo for one unit of log odds
-Z95: Final = 1.959964  # standard deviations to either side that hold 95 % of a normal distribution
+_ELO: Final = 400 / math.log(10)  # Elo per unit of log odds
+Z95: Final = 1.959964  # standard deviations to either side that contain 95 % of a normal distribution
 _PAIR: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
 _SINGLE: Final = (0.0, 0.5, 1.0)
-_MOST_STEPS: Final = 200  # Newton needs about ten; this only keeps a bug from hanging us
-_LONGEST_STEP: Final = 2.0  # of log odds: far from the top it is flat, and Newton would jump beyond all numbers
-_CLOSE_ENOUGH: Final = 1e-10  # of log odds: far below what anybody prints
+_MOST_STEPS: Final = 200  # Newton's method needs about ten; the limit only prevents an endless loop if there is a bug
+_LONGEST_STEP: Final = 2.0  # in log odds: far from the maximum the likelihood is flat, and Newton's step would overflow
+_CLOSE_ENOUGH: Final = 1e-10  # in log odds: far below the precision of any output
 
 
 @attrs.frozen
 class Matchup:
-    """What two bots did against each other: how many units ended with each possible score of `a`."""
+    """The results of two bots against each other: how many units ended with each possible score of bot `a`."""
 
     a: int
     b: int
@@ -47,17 +47,18 @@ class Matchup:
 
     @property
     def score(self) -> float:
-        """Of a: a win counts one, a draw half."""
+        """The score of bot `a`: 1 per win, ½ per draw."""
         return float(np.dot(self.pairs, _PAIR) + np.dot(self.singles, _SINGLE))
 
     @property
     def unit(self) -> int:
-        """How many rounds may depend on each other."""
+        """The number of rounds in a unit, that is, of rounds that may depend on each other."""
         return 2 if any(self.pairs) else 1
 
     def spread(self, expected: float) -> float:
-        """The squares of the units' distances from what was expected of a in a round, and one typical unit more: a
-        sample without any variation does not prove that there is none."""
+        """The sum of the squared differences between the units' scores and the expectation, where `expected` is the
+        expected score of bot `a` in a round. One typical unit is added, because a sample without variation does not
+        prove that there is none."""
         pairs = sum(count * (scored - 2 * expected) ** 2 for count, scored in zip(self.pairs, _PAIR, strict=True))
         singles = sum(count * (scored - expected) ** 2 for count, scored in zip(self.singles, _SINGLE, strict=True))
         return pairs + singles + self.unit * expected * (1 - expected)
@@ -65,10 +66,11 @@ class Matchup:
 
 @attrs.frozen
 class Scale:
-    """Elo knows differences only: what the average of each group is called, or one bot, which goes before."""
+    """The zero point of the ratings, because Elo defines only differences: the average of each group, or the rating of
+    one bot, which takes precedence in its group."""
 
     average: float = 0.0
-    anchor: tuple[int, float] | None = None  # which bot, and its rating
+    anchor: tuple[int, float] | None = None  # a bot and its rating
 
 
 _ABOUT_ZERO: Final = Scale()
@@ -76,24 +78,26 @@ _ABOUT_ZERO: Final = Scale()
 
 @attrs.frozen
 class Difference:
+    """The difference in strength between two bots."""
+
     elo: float
     margin: float  # the 95 % interval is elo ± margin
-    superiority: float  # the likelihood that the first is the better one, 0 to 1
+    superiority: float  # the likelihood that the first bot is stronger, 0 to 1
     bound: bool
 
 
 @attrs.frozen(eq=False)
 class Ratings:
-    """By number of bot. A bot without rounds has the rating nan."""
+    """The ratings of all bots, indexed by bot. The rating of a bot without rounds is nan."""
 
     elo: tuple[float, ...]
     margins: tuple[float, ...]  # 95 %, relative to the average of the group or to the anchor
-    bounds: tuple[bool, ...]  # only wins, or only losses, against a part of the others: a bound, not a value
+    bounds: tuple[bool, ...]  # True if the bot only won, or only lost, against some others: its rating is a bound
     groups: tuple[int, ...]  # from 0; ratings of different groups cannot be compared
     covariance: Floats  # in Elo²
 
     def difference(self, one: int, other: int) -> Difference | None:
-        """None if there is no chain of rounds between them."""
+        """The difference between two bots; None if no chain of rounds connects them, or if they are the same bot."""
         if self.groups[one] != self.groups[other] or one == other:
             return None
         cov = self.covariance
@@ -109,12 +113,13 @@ def _superiority(elo: float, deviation: float) -> float:
 
 
 def difference(pairs: Sequence[int], singles: Sequence[int]) -> Difference | None:
-    """Between two bots that met each other only, from their units (see Matchup). None without a round."""
+    """The difference between two bots that have met only each other, from their units (see Matchup); None if there are
+    no rounds."""
     return rate(2, [Matchup(0, 1, pairs, singles)]).difference(0, 1)
 
 
 def rate(bots: int, matchups: Iterable[Matchup], scale: Scale = _ABOUT_ZERO) -> Ratings:
-    """The ratings of bots 0 to bots - 1. Each two bots have one matchup at most, in either order."""
+    """The ratings of bots 0 to `bots` - 1. Any two bots have at most one matchup, in either order."""
     played = [matchup for matchup in matchups if matchup.rounds]
     score = np.zeros((bots, bots))
     for matchup in played:
@@ -141,10 +146,11 @@ def rate(bots: int, matchups: Iterable[Matchup], scale: Scale = _ABOUT_ZERO) -> 
 
 
 def _linked(arrows: NDArray[np.bool_]) -> Labels:
-    """Numbers the sets of bots that reach each other along the arrows, in the order of their first members."""
+    """Label each bot with the number of its strongly connected component: the bots that reach each other along the
+    arrows. Components are numbered in the order of their first members."""
     count = len(arrows)
     reach = arrows | np.eye(count, dtype=np.bool_)
-    for _ in range(count.bit_length()):  # each time chains of twice the length
+    for _ in range(count.bit_length()):  # each step doubles the length of the chains
         reach = reach.astype(np.float32) @ reach.astype(np.float32) > 0
     mutual = reach & reach.T
     first = mutual.argmax(axis=1) if count else np.zeros(0, dtype=np.intp)
@@ -152,7 +158,8 @@ def _linked(arrows: NDArray[np.bool_]) -> Labels:
 
 
 def _outside_the_main_cluster(groups: Labels, clusters: Labels) -> NDArray[np.bool_]:
-    """Everybody but the largest cluster of each group; if two are equally large, neither is the one to measure by."""
+    """Mark all bots outside the largest cluster of their group. If two clusters are equally large, neither can serve as
+    the reference, and both are marked."""
     outside = np.zeros(len(groups), dtype=np.bool_)
     for group in range(groups.max(initial=-1) + 1):
         members = groups == group
@@ -163,16 +170,17 @@ def _outside_the_main_cluster(groups: Labels, clusters: Labels) -> NDArray[np.bo
 
 
 def _virtual_draws(across: Floats, bounds: NDArray[np.bool_]) -> Floats:
-    """One draw for each bot that needs it, spread over its rounds against other clusters. Between two bots this makes
-    Laplace's rule of succession: one win and one loss more than there were."""
+    """One draw for each bot that needs it, spread over its rounds against other clusters. Between two bots this is
+    Laplace's rule of succession: one more win and one more loss than there were."""
     totals = across.sum(axis=1, keepdims=True)
     share: Floats = np.divide(across, totals, out=np.zeros_like(across), where=totals > 0) * bounds[:, None]
     return share + share.T
 
 
 def _most_likely(start: Floats, score: Floats, labels: Labels, gauge: Labels) -> Floats:
-    """Climbs the likelihood by Newton's method, halving steps that lead down. Bots with one label move together;
-    `gauge` has an entry for each label: the sums of moves over its sets are free, and kept at zero."""
+    """Maximise the likelihood by Newton's method, halving steps that lower it. Bots with the same label move together.
+    `gauge` assigns each label to a set; the likelihood does not depend on the sum of the moves in a set, which is kept
+    at zero."""
     together = (labels[:, None] == np.arange(len(gauge))[None, :]).astype(np.float64)
     held = _averaging(gauge)
     rounds = score + score.T
@@ -192,7 +200,7 @@ def _most_likely(start: Floats, score: Floats, labels: Labels, gauge: Labels) ->
 
 
 def _expected(strength: Floats) -> Floats:
-    """[i, j]: the score of i in a round against j."""
+    """A matrix whose entry [i, j] is the expected score of i in a round against j."""
     return np.exp(-np.logaddexp(0, strength[None, :] - strength[:, None]))
 
 
@@ -206,7 +214,7 @@ def _laplacian(weights: Floats) -> Floats:
 
 
 def _averaging(labels: Labels) -> Floats:
-    """The matrix that replaces every value by the average of its set."""
+    """The matrix that replaces each value with the average of its set."""
     same: Floats = (labels[:, None] == labels[None, :]).astype(np.float64)
     sizes: Floats = same.sum(axis=1, keepdims=True)
     return same / sizes
@@ -215,10 +223,11 @@ def _averaging(labels: Labels) -> Floats:
 def _covariance(
     strength: Floats, inside: Floats, across: Floats, played: Iterable[Matchup], groups: Labels, clusters: Labels
 ) -> Floats:
-    """Of the strengths, each relative to the average of its group.
+    """The covariance of the strengths, each relative to the average of its group.
 
-    The two climbs together solve one system of equations: residuals(inside) + averaging · residuals(across) = 0, where
-    the averaging is over clusters. With J its derivative and M the covariance of its left side, the result is J⁺ M J⁺ᵀ.
+    Both maximisations together solve one system of equations: residuals(inside) + averaging · residuals(across) = 0,
+    where the averaging is over clusters. With J the derivative of the left side and M its covariance, the result is
+    J⁺ M J⁺ᵀ.
     """
     expected = _expected(strength)
     variance = expected * expected.T
@@ -229,8 +238,8 @@ def _covariance(
             if clusters[a] == clusters[b]:
                 spread_inside[a, b] = matchup.spread(float(expected[matchup.a, matchup.b]))
             else:
-                # One-sided results hardly spread, which tells nothing of how sure they are. So as much as results of
-                # this expectation would spread if the rounds of a unit always ended alike.
+                # One-sided results have hardly any spread, which says nothing about their certainty. So use the spread
+                # that results of this expectation would have if the rounds of a unit always ended the same way.
                 spread_across[a, b] = matchup.unit * rounds_across[a, b] * variance[a, b]
     averaging = _averaging(clusters)
     derivative = _laplacian((inside + inside.T) * variance) + averaging @ _laplacian(rounds_across * variance)
@@ -240,7 +249,7 @@ def _covariance(
 
 
 def _to_scale(groups: Labels, scale: Scale) -> Floats:
-    """The matrix that makes ratings relative to the average of the group, or to the anchor where there is one."""
+    """The matrix that makes ratings relative to the average of their group, or to the anchor if the group has one."""
     reference = _averaging(groups)
     if scale.anchor is not None:
         bot = scale.anchor[0]

@@ -24,9 +24,9 @@ class TableFormat(enum.Enum):
 
 
 _BOUND_NOTE: Final = (
-    "* A bound: every round against some of the others was won (or lost), so how far apart they are is open."
+    "* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown."
 )
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # how what is run begins
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # a spreadsheet evaluates such texts
 _CROSS_KEYS: Final = ("rounds", "wins", "draws", "losses", "points", "points_against")
 _CROSS_TITLES: Final = {
     "points": "Points of the row against the column",
@@ -41,9 +41,11 @@ def render(
     columns: Sequence[Column] | None = None,
     cross: bool = False,
 ) -> str:
-    """`ratings` are those of `standings`. With `cross`, cross tables of points and of wins follow; as CSV, which holds
-    one table, they come instead, a line for each bot and opponent. Without `columns`, JSON has all of them and the rest
-    the usual ones. Ends with a newline."""
+    """The standings as text that ends with a newline. `ratings` must be those of `standings`.
+
+    With `cross`, cross tables of points and of wins follow. CSV can contain only one table, so there they replace the
+    standings, with one line per bot and opponent. Without `columns`, JSON has all columns, other formats the default.
+    """
     rows = ranked(standings, ratings)
     match form:
         case TableFormat.JSON:
@@ -75,7 +77,7 @@ def _for_people(
 
 
 def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] = DEFAULT_COLUMNS) -> list[str]:
-    """What has to be said along with the numbers, a line each."""
+    """Remarks that belong to the numbers, one per line."""
     found = [_BOUND_NOTE] if ELO in columns and any(row.bound for row in rows) else []
     if _are_groups(rows):
         groups = (", ".join(_members(rows, group)) for group in _groups(rows))
@@ -96,10 +98,10 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
     if voids := standings.voids:
         found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
     if standings.public_seeds:
-        found.append("The deals came from a public seed: whoever knew it could know them beforehand.")
+        found.append("The deals came from a public seed: a bot author who knew it could know them in advance.")
     if excused := standings.excused:
         names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))
-        found.append(f"Rounds void because a bot was late while the host stood still: {names}.")
+        found.append(f"Rounds void because a bot was late while the host was stalled: {names}.")
     return found
 
 
@@ -129,9 +131,9 @@ def _cell(column: Column, row: Row, markdown: bool) -> str:
 
 
 def _table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[bool], markdown: bool) -> str:
-    if not cells:  # tabulate would not know how wide an empty column is
+    if not cells:  # tabulate cannot tell the width of an empty column
         return "No rounds yet."
-    # Without numparse a bot may be called "1e5" and is still shown so.
+    # With numparse, tabulate would reformat a bot name such as "1e5".
     return tabulate(
         cells,
         headers=headers,
@@ -142,12 +144,12 @@ def _table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequenc
 
 
 def _escaped(text: str) -> str:
-    """As Markdown that shows this text. An underscore inside a word is no markup, and stays readable."""
+    """Markdown that renders as this text. An underscore inside a word is not markup, so it is not escaped."""
     return re.sub(r"[\\|`*\[\]<>&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
 
 
 def _cross_tables(rows: Sequence[Row], standings: Standings, markdown: bool) -> list[str]:
-    """With numbers at the head of the columns, so that long names do not make them wide."""
+    """One table of points and one of wins. Columns are headed by numbers, so that long names do not widen them."""
     versus = _by_names(standings)
     names = [row.totals.name for row in rows]
     headers = ["", "Name", *(str(number) for number in range(1, len(names) + 1))]
@@ -168,7 +170,7 @@ def _by_names(standings: Standings) -> dict[tuple[str, str], Versus]:
 
 
 def _for_programs(columns: Sequence[Column]) -> list[Column]:
-    """Programs do not read asterisks."""
+    """`columns` with a column that says whether Elo is a bound, which the table for people marks with an asterisk."""
     wanted: list[Column] = []
     for column in columns:
         wanted.append(column)
@@ -189,7 +191,7 @@ def _csv_value(value: Any) -> Any:
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: bots choose their names (OWASP, CSV injection)."""
+    """`text`, prefixed if a spreadsheet would take it for a formula: bots choose their names (OWASP, CSV injection)."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -202,7 +204,7 @@ def _csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
 
 
 def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
-    """A line for each bot and opponent, in the order of the standings."""
+    """One entry for each bot and opponent that have met, in the order of the standings."""
     versus = _by_names(standings)
     names = [row.totals.name for row in rows]
     found = (versus.get((name, other)) for name in names for other in names)

@@ -1,11 +1,11 @@
-"""How long a bot thought, in memory that does not grow with the number of moves. Pure."""
+"""Statistics of a bot's thinking time, in memory that does not grow with the number of moves. Pure."""
 
 import math
 from typing import Final
 
 import attrs
 
-_FINE: Final = 6  # bits: exact below 64 ms, then 32 steps for each doubling, so about 3 % wide
+_FINE: Final = 6  # bits: steps are exact below 64 ms; above there are 32 per doubling, so a step is about 3 % wide
 
 
 def _step(ms: int) -> int:
@@ -18,12 +18,12 @@ def _highest(step: int) -> int:
     return ((fine + 1) << coarse) - 1
 
 
-_KNOWN_STEPS: Final = tuple(_step(ms) for ms in range(1 << 12))  # a journal has a hundred million moves: look it up
+_KNOWN_STEPS: Final = tuple(_step(ms) for ms in range(1 << 12))  # for speed: a journal may have 100 million moves
 
 
 @attrs.define
 class ThinkingTime:
-    """A histogram with steps that widen with the time."""
+    """A histogram of thinking times, whose steps become wider as times become longer."""
 
     total: int = 0
     longest: int = 0
@@ -46,7 +46,8 @@ class ThinkingTime:
         return self.total / self.moves if self.steps else None
 
     def percentile(self, percent: int) -> int | None:
-        """So many of a hundred moves took at most this long (the upper end of the step in which it lies)."""
+        """The time in milliseconds that `percent` of 100 moves did not exceed, rounded up to the end of its step; None
+        without moves."""
         left = math.ceil(self.moves * percent / 100)
         for step in sorted(self.steps):
             left -= self.steps[step]

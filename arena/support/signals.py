@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal: all of them stop what is under way, in an orderly manner."""
+"""Ctrl-C, SIGTERM and a closed terminal all request an orderly stop."""
 
 import contextlib
 import signal
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import trio
 
-INTERRUPTED: Final = 130  # the exit status of a program that was stopped so
+INTERRUPTED: Final = 130  # the exit status of a program that was stopped by one of these signals
 
 
 @contextlib.asynccontextmanager
 async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
-    """`stop` is called for each signal while the block runs."""
+    """Call `stop` for each SIGINT, SIGTERM and SIGHUP that arrives while the block runs."""
 
     import trio  # here: commands that run no tasks should not wait for it
 
@@ -30,7 +30,7 @@ async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """What is inside a group of exceptions."""
+    """The first exception inside a group, however deeply nested; any other exception is returned as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -38,7 +38,8 @@ def first_of(error: BaseException) -> BaseException:
 
 @contextlib.contextmanager
 def unwrapped(*kinds: type[Exception]) -> Iterator[None]:
-    """Errors of these kinds come out of nurseries as they are; anything else is our own bug and stays in its group."""
+    """Raise errors of these kinds without the exception group that a nursery wraps them in. A group that holds any
+    other error stays a group, because that error is a bug of ours."""
     try:
         yield
     except ExceptionGroup as group:

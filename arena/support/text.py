@@ -1,4 +1,4 @@
-"""Texts of unknown origin made fit for a terminal: bots choose their names and notes, journals can be edited. Pure."""
+"""Make untrusted text safe for a terminal: bots choose their names and notes, and users can edit journals. Pure."""
 
 import re
 
@@ -8,12 +8,12 @@ ELLIPSIS = "…"
 
 
 def printable(text: str) -> str:
-    """The same text with everything written out that could move the cursor, change the direction or hide something."""
+    """`text` with every character escaped that could move the cursor, change the writing direction or hide text."""
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines: newlines and tabs stay."""
+    """Like `printable`, but for text of several lines: newlines and tabs stay."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -22,14 +22,14 @@ def _escaped(char: str) -> str:
 
 
 def cropped(text: str, width: int) -> str:
-    """At most so many columns wide. Wide characters count as two."""
+    """`text` shortened to at most `width` columns, ending in an ellipsis if cut. Wide characters count as two."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS if width > 0 else ""
 
 
 def padded(text: str, width: int) -> str:
-    """Exactly so many columns wide."""
+    """`text` shortened or filled with spaces to exactly `width` columns."""
     return set_cell_size(cropped(text, width), width)
 
 
@@ -39,5 +39,5 @@ def counted(number: int, thing: str) -> str:
 
 
 def folder_name(text: str) -> str:
-    """A text as a file name: bots may be called anything."""
+    """`text` as a safe file name, because bot names may contain any character."""
     return re.sub(r"[^\w.+-]", "_", text, flags=re.ASCII)[:80]

@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Write files atomically: readers see the complete file or none."""
 
 import contextlib
 import errno
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes beside the file, and takes its place once everything is written. Raises OSError with the name of the file,
-    also where the system does not tell it, as when the disk is full."""
+    """Write `text` to a temporary file, which then replaces `path`. Raises OSError that always names the file: the
+    system's own error does not where, for example, the disk is full."""
     try:
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")  # a pipe or a terminal: nobody takes its place
+            path.write_text(text, encoding="utf-8")  # a pipe or a terminal must not be replaced
         else:
             _write_and_rename(path.resolve(), text)
     except OSError as error:
@@ -31,9 +31,8 @@ def _write_and_rename(path: Path, text: str) -> None:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """A file that only its owner can read, in the place of one that is there; on the disk when this returns. Raises
-    OSError."""
-    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # nobody else can read it
+    """Write or replace a file that only its owner can read. It is on the disk when this returns. Raises OSError."""
+    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
@@ -48,12 +47,12 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """So that the name of a new file outlives a power cut."""
+    """Flush the folder of `path` to the disk, so that the name of a new file survives a power cut."""
     folder = os.open(path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # some file systems cannot, and need not
+        if error.errno != errno.EINVAL:  # some file systems do not support this, and do not need it
             raise
     finally:
         os.close(folder)

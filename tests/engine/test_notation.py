@@ -39,9 +39,12 @@ def test_the_notation_of_the_rules_is_read_and_printed_unchanged(text: str) -> N
         ("claim 4\n", "write it in lower case with single spaces, 'claim 4'"),
         ("", "actions look like play r5 3"),
         ("fold", "actions look like play r5 3"),
-        ("play r10 3", "'r10' is no card; cards are a colour of r o y g b p and a value of 1 to 9, like r5, and joker"),
-        ("play mudfight 3", "'mudfight' is no card"),
-        ("return x", "'x' is no card"),
+        (
+            "play r10 3",
+            "'r10' is not a card; cards are a colour of r o y g b p and a value of 1 to 9, like r5, and joker",
+        ),
+        ("play mudfight 3", "'mudfight' is not a card"),
+        ("return x", "'x' is not a card"),
         ("play r5 0", "stones are numbered 1 to 9, not '0'"),
         ("play r5 10", "stones are numbered 1 to 9, not '10'"),
         ("play r5 ３", "stones are numbered 1 to 9, not '\\uff13'"),
@@ -56,7 +59,7 @@ def test_the_notation_of_the_rules_is_read_and_printed_unchanged(text: str) -> N
         ("done now", "it is written done"),
         ("draw", "it is written draw clan, draw tactic"),
         ("return", "it is written return r5"),
-        ("return clan", "'clan' is no card"),
+        ("return clan", "'clan' is not a card"),
     ],
 )
 def test_a_text_that_is_no_action_is_told_what_actions_look_like(text: str, part: str) -> None:
@@ -80,7 +83,7 @@ def test_a_huge_text_gets_a_short_error() -> None:
 
 
 def test_unknown_cards_and_rule_sets_are_named() -> None:
-    with pytest.raises(NotationError, match="'r0' is no card"):
+    with pytest.raises(NotationError, match="'r0' is not a card"):
         cards_from_texts(["r1", "r0"])
-    with pytest.raises(NotationError, match="'basic' is no rule set; there are: base, expert, tactics"):
+    with pytest.raises(NotationError, match="'basic' is not a rule set; there are: base, expert, tactics"):
         RuleSet.named("basic")

@@ -56,7 +56,7 @@ def test_every_place_of_the_deck_sees_every_card() -> None:
 def test_a_deal_of_other_cards_is_refused() -> None:
     deal = Deal.from_seed("x", tactics=False)
     with pytest.raises(
-        DealError, match=r"the clan deck is not the game's 54 cards: .* is missing, .* is there too often"
+        DealError, match=r"the clan deck is not the game's 54 cards: .* is missing, .* appears too often"
     ):
         attrs.evolve(deal, clan=(deal.clan[1], *deal.clan[1:])).check(tactics=False)
     with pytest.raises(
@@ -98,7 +98,7 @@ def test_verify_says_which_move_is_no_action() -> None:
     sound = record()
     seat = sound.moves[4][0]
     assert problem(changed(sound, 4, seat, "play z9 1")).startswith(
-        f"move 5: seat {seat}: 'play z9 1' is no action: 'z9' is no card"
+        f"move 5: seat {seat}: 'play z9 1' is not an action: 'z9' is not a card"
     )
 
 

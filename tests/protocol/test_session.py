@@ -124,17 +124,17 @@ def test_nobody_can_say_what_belongs_to_the_other_side(role: Role, kind: type[Me
     if SPEAKERS[kind] is role:
         return
     for state in State:
-        with pytest.raises(LocalProtocolError, match=f"a {role.value} does not say '") as caught:
+        with pytest.raises(LocalProtocolError, match=f"a {role.value} does not send '") as caught:
             session_in(state, role).send(EXAMPLES[kind])
         assert caught.value.code is Code.OUT_OF_TURN
 
 
 def test_who_speaks_out_of_turn_is_told_what_is_going_on() -> None:
     error = refused(session_in(State.IDLE, Role.SERVER), line_of(EXAMPLES[BotHello]))
-    assert str(error) == "'hello' may not be said now: no match is being played"
+    assert str(error) == "'hello' may not be sent now: no match is being played"
     error = refused(session_in(State.MATCH, Role.BOT), line_of(request(1)))
-    assert str(error) == "'request' may not be said now: no round is being played"
-    with pytest.raises(LocalProtocolError, match="'request' may not be said now: the bot has been asked for a move"):
+    assert str(error) == "'request' may not be sent now: no round is being played"
+    with pytest.raises(LocalProtocolError, match="'request' may not be sent now: the bot has been asked for a move"):
         asked(1).send(request(2))
 
 
@@ -148,7 +148,7 @@ def test_an_answer_before_the_first_question_is_refused(state: State, number: in
         return
     error = refused(session_in(state, Role.SERVER), line_of(Action(number, "pass")))
     assert error.code is Code.UNKNOWN_ID
-    assert str(error) == f"an answer to request {number}, but nothing was asked yet"
+    assert str(error) == f"an answer to request {number}, but there was no request yet"
 
 
 def test_an_answer_to_a_question_to_come_is_refused() -> None:
@@ -227,7 +227,7 @@ def test_another_protocol_is_refused_by_both(number: int) -> None:
         hello = msgspec.structs.replace(EXAMPLES[kind], protocol=number)
         error = refused(session_in(state, role), line_of(hello))
         assert error.code is Code.WRONG_PROTOCOL
-        assert str(error) == f"protocol {number} is not spoken here; it is 1"
+        assert str(error) == f"protocol {number} is not supported; it has to be 1"
 
 
 def test_a_line_of_the_limit_can_be_said_and_a_longer_one_cannot() -> None:

@@ -19,7 +19,7 @@ from arena.bots import launch
 from arena.bots.launch import Kept
 from arena.bots.link import Link
 from arena.bots.process import BotProcess, SpawnError, spawn
-from arena.bots.process_tree import below, children_by_parent, children_of, memory_of
+from arena.bots.process_tree import children_by_parent, children_of, descendants, memory_of
 from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
 from arena.journal.endings import Fault
@@ -97,9 +97,9 @@ while time.monotonic() < until:
 """
     async with spawn(python(code)) as process:
         await said_numbers(process)
-        assert below(launch.running_launcher().pid)
+        assert descendants(launch.running_launcher().pid)
     with trio.fail_after(30):
-        while below(launch.running_launcher().pid):
+        while descendants(launch.running_launcher().pid):
             await trio.sleep(0.01)
 
 
@@ -160,7 +160,7 @@ async def test_memory_that_is_reserved_but_not_used_does_not_count() -> None:
     code = f"import mmap, sys; m = mmap.mmap(-1, {8192 * MIB}); m[0] = 1; print(1, flush=True); sys.stdin.read()"
     async with spawn(python(code, memory=150 * MIB)) as process:
         await said_numbers(process)
-        assert memory_of(below(process.kept.keeper)) < 100 * MIB
+        assert memory_of(descendants(process.kept.keeper)) < 100 * MIB
     assert (process.exit_status, process.overrun) == (0, None)
 
 
@@ -174,7 +174,7 @@ async def test_memory_that_processes_share_counts_once() -> None:
         said = b""
         while said.count(b"\n") < 5:
             said += await process.stream.receive_some(100)
-        processes = below(process.kept.keeper)
+        processes = descendants(process.kept.keeper)
         assert len(processes) == 5
         assert 100 * MIB < process.memory() < 200 * MIB
         assert memory_of(processes, enough=10**12) > 500 * MIB  # without looking closely
@@ -209,7 +209,7 @@ time.sleep(1000)
         overrun = await over(process)
         keeper = process.kept.keeper
         with trio.fail_after(30):
-            while below(keeper):
+            while descendants(keeper):
                 await trio.sleep(0.01)
     assert overrun.ending is Fault.OUT_OF_PROCESSES
     assert overrun.words.endswith(words)

@@ -158,7 +158,7 @@ def test_the_table_has_formats_columns_anchors_and_cross_tables(journal: Path) -
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--columns", "Name,Speed"], "--columns: no column is called 'Speed'; there are: Rank, "),
+        (["--columns", "Name,Speed"], "--columns: there is no column 'Speed'; the columns are: Rank, "),
         (["--anchor", "x"], "--anchor 'x', but expected a name and a rating, such as greedy=1500"),
         (["--anchor", "x=1"], "no bot is called 'x'; there are: a, b, c"),
     ],
@@ -183,7 +183,7 @@ def test_a_sound_journal_is_verified(journal: Path) -> None:
         (b'"first":0', b'"first":1', "seat 1 began, but the schedule says seat 0"),
         (b'"round","v":1,"id":"1.', b'"round","v":1,"id":"9.', "it is not in the schedule of this tournament"),
         (b'"bots":["', b'"bots":["z', "but the schedule says"),
-        (b'"deck":["', b'"deck":["z', "is no card"),
+        (b'"deck":["', b'"deck":["z', "is not a card"),
         (b'"pair":"1.', b'"pair":"9.', "its pair is 9."),
         (b'"round":1,', b'"round":3,', "its round is 3, but the schedule says 1"),
         (b",0],[", b",-4],[", "a time is negative"),

@@ -59,7 +59,7 @@ def test_a_round_is_stepped_through_by_keys(folder: Path) -> None:
         session.wait_for(words(LAST))
         session.wait_for("(blocked), points")
         session.press("?")
-        session.wait_for("the next claim")
+        session.wait_for("next claim")
         session.press("?q")
         assert session.wait_for_status() == 0
         assert_restored(session)

@@ -356,7 +356,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
 def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, words: list[str]) -> None:
     with running(*words, cwd=tmp_path) as command:
         status, _, told = command.end()
-    assert (status, told) == (1, "Error: 'nowhere' is no address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
+    assert (status, told) == (1, "Error: 'nowhere' is not an address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
 
 
 def test_events_for_programs(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_twice_tells_chance_from_change(journal: Path) -> None:
         ("crash", "crashed: it ended (exit status 3); on stderr: out of luck"),
         ("hang", "timeout: no answer within 350 ms"),
         ("malformed", "malformed: the line is not JSON"),
-        ("illegal", "illegal-move: 'play r1 10' is no action: stones are numbered 1 to 9, not '10'"),
+        ("illegal", "illegal-move: 'play r1 10' is not an action: stones are numbered 1 to 9, not '10'"),
     ],
 )
 def test_a_fault_is_told_and_the_bot_is_asked_on(way: str, words: str, journal: Path, tmp_path: Path) -> None:

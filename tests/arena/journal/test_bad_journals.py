@@ -125,7 +125,7 @@ def test_a_pipe_is_refused_with_the_way_out_and_a_redirected_file_is_read(journa
         ["bash", "-c", f"{table} <(cat {shlex.quote(str(journal))})"], capture_output=True, text=True, timeout=120
     )
     assert pipe.returncode == 1
-    assert "this is a FIFO, but a journal is a regular file; save what comes out of it to a file first" in pipe.stderr
+    assert "this is a FIFO, but a journal is a regular file; save its output to a file first" in pipe.stderr
     with open(journal, "rb") as file:
         redirected = subprocess.run([*table.split(), "/dev/stdin"], stdin=file, capture_output=True, text=True)
     assert redirected.returncode == 0

@@ -57,10 +57,10 @@ def edit_end(path: Path) -> None:
 CHANGES: list[tuple[Change, str]] = [
     (delete, "this file was deleted or moved away"),
     (move_away, "this file was deleted or moved away"),
-    (replace, "another file was put in the place of this one"),
-    (cut, "this file was cut, and 10 bytes at its end are lost,"),
-    (empty, "this file was cut"),
-    (append, "somebody else wrote 16 bytes to this file"),
+    (replace, "this file was replaced by another one"),
+    (cut, "10 bytes were cut off the end of this file"),
+    (empty, "bytes were cut off the end of this file"),
+    (append, "another program wrote 16 bytes to this file"),
     (edit_end, "the end of this file was changed"),
 ]
 
@@ -156,7 +156,7 @@ def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
     if change is delete:
         again = subprocess.run(words, capture_output=True, text=True)  # nothing begins anew while that lies there
         assert again.returncode == 1
-        assert f"{rescued} holds what was rescued of {journal}. To go on with it:  mv -i" in again.stderr
+        assert f"{rescued} holds what was rescued of {journal}. To resume it:  mv -i" in again.stderr
     rescued.replace(journal)
     subprocess.run(words, check=True, capture_output=True)
     assert len(rounds_in(journal)) == len(set(rounds_in(journal))) == 100

@@ -84,7 +84,10 @@ def test_a_returned_card_is_masked_for_the_opponent_only() -> None:
 
 @pytest.mark.parametrize(
     ("text", "detail"),
-    [("claim 1", "not now: stones are claimed after playing"), ("resign", "'resign' is no action: actions look like")],
+    [
+        ("claim 1", "not now: stones are claimed after playing"),
+        ("resign", "'resign' is not an action: actions look like"),
+    ],
 )
 def test_an_illegal_move_forfeits_the_round_and_says_why(text: str, detail: str) -> None:
     played = referee()

@@ -161,7 +161,7 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     assert verify_journals([journal]).problems == []
     standings, _ = fold([journal])
     table = render(standings, standings.rate())
-    assert "Rounds void because a bot was late while the host stood still: late (2)." in table
+    assert "Rounds void because a bot was late while the host was stalled: late (2)." in table
     assert "Voids" in table.splitlines()[0]
     without_voids = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(each for each in without_voids if b'"type":"void"' not in each))

@@ -23,7 +23,7 @@ from arena.journal.lines import VoidLine, encoded
 from arena.pages.charts import Axis
 from arena.pages.markup import tag
 from arena.pages.page import json_text
-from arena.pages.report_data import Beginning, Report, gather, sample
+from arena.pages.report_data import FirstMoverStats, Report, gather, sample
 from tests.helpers.journals import HOSTILE, NAMES, opening, round_line, rounds, write, write_many
 from tests.helpers.paths import ROOT
 from tests.helpers.summaries import line as standing_line
@@ -80,7 +80,7 @@ def test_the_most_surprising_wins_come_first_and_faults_surprise_nobody(tmp_path
 
 
 def test_the_first_players_score_has_an_interval_by_mirrored_pairs() -> None:
-    alike, opposed = Beginning(), Beginning()
+    alike, opposed = FirstMoverStats(), FirstMoverStats()
     for pair in range(100):
         for half_points in (2, 2) if pair % 2 else (0, 0):
             alike.add(str(pair), half_points)
@@ -90,7 +90,7 @@ def test_the_first_players_score_has_an_interval_by_mirrored_pairs() -> None:
     assert mean == other_mean == 0.5
     assert margin == pytest.approx(1.96 * 0.5 / 10, rel=0.02)  # a hundred units that end 2 or 0
     assert other_margin < margin / 5  # each of them ends 1
-    assert Beginning().score() is None
+    assert FirstMoverStats().score() is None
 
 
 def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_folder_that_is_no_report_is_left_alone(tmp_path: Path) -> None:
     (precious / "index.html").write_text("<h1>my page</h1>")
     done = ran(journal, "-o", precious)
     assert done.exit_code == 1
-    assert "holds something that is no report; name another one, or empty it" in done.stderr
+    assert "contains something other than a report; choose another, or empty it" in done.stderr
     assert [path.name for path in precious.iterdir()] == ["index.html"]
     (tmp_path / "empty").mkdir()
     assert ran(journal, "-o", tmp_path / "empty").exit_code == 0
@@ -336,7 +336,7 @@ def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> No
         "12",
         "11",
     ]
-    assert "this round cannot be played again" in done.stderr
+    assert "this round cannot be replayed" in done.stderr
     assert "9 rounds, 8 of them with their replay" in done.stdout
     assert len(chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]) == 8
     assert "3 lines of the journal could not be used" in (tmp_path / "out" / "index.html").read_text()

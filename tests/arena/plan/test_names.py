@@ -131,10 +131,10 @@ def test_languages_and_pictures_are_names(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("\u0301abc", "the mark U+0301 at place 1 has no letter to stand on"),
-        ("a \u0301b", "at place 3 has no letter"),
-        ("a\u0301\u0301", "stands there twice in a row"),
-        ("Z\u0300\u0301\u0302\u0303\u0304algo", "more than 4 marks in a row end at place 6"),
+        ("\u0301abc", "the combining mark U+0301 at position 1 has no base letter"),
+        ("a \u0301b", "at position 3 has no base letter"),
+        ("a\u0301\u0301", "repeats the one before it"),
+        ("Z\u0300\u0301\u0302\u0303\u0304algo", "more than 4 combining marks in a row end at position 6"),
     ],
 )
 def test_piles_of_marks_are_no_names(name: str, words: str) -> None:
@@ -144,7 +144,7 @@ def test_piles_of_marks_are_no_names(name: str, words: str) -> None:
 def test_a_bot_is_told_which_character_is_wrong() -> None:
     with pytest.raises(RemoteProtocolError) as told:
         decode_from_bot('{"type":"hello","protocol":1,"name":"ann\u2800a"}'.encode())
-    assert "the character U+2800 at place 4 cannot be seen" in str(told.value)
+    assert "the character U+2800 at position 4 is invisible" in str(told.value)
     assert "$.name" in str(told.value)
 
 

@@ -315,7 +315,7 @@ def test_every_step_fits_the_smallest_terminal_with_its_move_and_reason() -> Non
 
 def test_the_help_fits_too() -> None:
     lines = board_after("?").lines(80, 24)
-    assert "the next claim" in lines[4]
+    assert "next claim" in lines[4]
     assert not any("…" in line for line in lines)
     assert board_after("?", "escape").help is False
 
@@ -342,5 +342,5 @@ def test_the_list_scrolls_and_opens_by_cursor_or_number(journal: Path) -> None:
     assert typed.press("enter") == rounds[1]
     wrong = ListScreen(rounds, typed="77").press("enter")
     assert isinstance(wrong, ListScreen)
-    assert wrong.lines(80, 24)[-1] == "there is no 77; rounds are numbered 1 to 6"
+    assert wrong.lines(80, 24)[-1] == "there is no round 77; rounds are numbered 1 to 6"
     assert screen.press("q") is None

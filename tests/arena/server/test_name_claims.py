@@ -102,7 +102,7 @@ def test_the_file_of_names_is_for_its_owner_alone_and_holds_no_secret(tmp_path: 
 def test_a_file_of_names_that_is_damaged_is_told_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "cup.names"
     path.write_text("something else\n")
-    with pytest.raises(JournalError, match="no names of an open server"):
+    with pytest.raises(JournalError, match="this is not a file of an open server's names"):
         NamesFile(tmp_path / "cup.jsonl").read()
     assert path.read_text() == "something else\n"
 

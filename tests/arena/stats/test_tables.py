@@ -50,7 +50,7 @@ def test_the_standings_as_a_table() -> None:
      2  hen      -104    252  73.3%         8    31.2%    12.5%        23         1
      3  worm     -193    287      -         5    30.0%    20.0%        14         0
 
-* A bound: every round against some of the others was won (or lost), so how far apart they are is open.
+* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown.
 Rounds still to be played: 3 of 12.
 Matches not finished: 1.
 """)
@@ -64,7 +64,7 @@ def test_the_standings_and_cross_tables_as_markdown() -> None:
 |      2 | hen    |  -104 |   252 | 73.3% |        8 |   31.2% |   12.5% |       23 |        1 |
 |      3 | worm   |  -193 |   287 |     - |        5 |   30.0% |   20.0% |       14 |        0 |
 
-\\* A bound: every round against some of the others was won (or lost), so how far apart they are is open.
+\\* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown.
 
 Rounds still to be played: 3 of 12.
 
@@ -279,5 +279,5 @@ def test_columns_are_chosen_by_header_or_key_in_any_case() -> None:
         "mean_ms",
         "p99_ms",
     ]
-    with pytest.raises(ValueError, match="no column is called 'Elos'; there are: Rank, Group, Name, Elo"):
+    with pytest.raises(ValueError, match="there is no column 'Elos'; the columns are: Rank, Group, Name, Elo"):
         columns_named("name,Elos")

@@ -90,7 +90,7 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("twice", "malformed", "a second answer to request"),
         ("future-id", "malformed", "but the latest request was"),
         ("illegal", "illegal-move", "stone"),
-        ("no-action", "illegal-move", "'resign' is no action"),
+        ("no-action", "illegal-move", "'resign' is not an action"),
         ("eat-memory", "out-of-memory", " MiB of memory in all its processes; the limit is 200.0 MiB (option memory)"),
         ("eat-memory-at-start", "failed-to-start", "the limit is 200.0 MiB (option memory), before it said hello"),
         ("eat-memory-later", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
@@ -295,7 +295,7 @@ def test_running_out_of_descriptors_is_not_the_bots_fault(tmp_path: Path) -> Non
 def test_a_file_that_is_no_journal_is_left_alone(journal: Path) -> None:
     for text in ('{"precious": "data"}', "my diary"):
         journal.write_text(text)
-        with pytest.raises(JournalError, match="this is no journal; nothing was changed"):
+        with pytest.raises(JournalError, match="this is not a journal; nothing was changed"):
             played(configured(steady("a"), steady("b"), journal=journal))
         assert journal.read_text() == text
 

@@ -27,7 +27,7 @@ from engine.cards import (
     Card,
     Stone,
     is_clan,
-    written,
+    stone_number,
 )
 from engine.errors import NotationError
 
@@ -88,7 +88,7 @@ MOVABLE: Final = (*PLACEABLE, *COMBAT_MODES)
 
 
 def _on_stones(kind: Kind, verb: str, card: Card) -> tuple[Action, ...]:
-    return tuple(Action(kind, f"{verb} {CARD_TEXTS[card]} {written(s)}", card, s) for s in STONES)
+    return tuple(Action(kind, f"{verb} {CARD_TEXTS[card]} {stone_number(s)}", card, s) for s in STONES)
 
 
 PASS: Final = Action(Kind.PASS, "pass")
@@ -97,7 +97,7 @@ DRAW_CLAN: Final = Action(Kind.DRAW_CLAN, "draw clan")
 DRAW_TACTIC: Final = Action(Kind.DRAW_TACTIC, "draw tactic")
 DRAWS: Final = (DRAW_CLAN, DRAW_TACTIC)
 PLAY_RECRUITER: Final = Action(Kind.RECRUITER, "play recruiter", RECRUITER)
-CLAIMS: Final = tuple(Action(Kind.CLAIM, f"claim {written(s)}", stone=s) for s in STONES)
+CLAIMS: Final = tuple(Action(Kind.CLAIM, f"claim {stone_number(s)}", stone=s) for s in STONES)
 RETURNS: Final = tuple(Action(Kind.RETURN, f"return {CARD_TEXTS[card]}", card) for card in (*CLAN_CARDS, *TACTIC_CARDS))
 PLACES: Final = {card: _on_stones(Kind.PLACE, "play", card) for card in PLACEABLE}
 MODES: Final = {card: _on_stones(Kind.MODE, "play", card) for card in COMBAT_MODES}
@@ -110,16 +110,16 @@ BANSHEES: Final = {card: _on_stones(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]}",
 @cache
 def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
     """Strategist plays that move `card` from `stone`, indexed by the target stone; the tenth is to the discard."""
-    moved = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {written(stone)}"
-    to_stones = (Action(Kind.STRATEGIST, f"{moved} {written(to)}", card, stone, to) for to in STONES)
+    moved = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {stone_number(stone)}"
+    to_stones = (Action(Kind.STRATEGIST, f"{moved} {stone_number(to)}", card, stone, to) for to in STONES)
     return (*to_stones, Action(Kind.STRATEGIST, f"{moved} discard", card, stone))
 
 
 @cache
 def traitors(card: Card, stone: Stone) -> tuple[Action, ...]:
     """Traitor plays that take `card` from `stone`, indexed by the target stone."""
-    taken = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {written(stone)}"
-    return tuple(Action(Kind.TRAITOR, f"{taken} {written(to)}", card, stone, to) for to in STONES)
+    taken = f"play {CARD_TEXTS[TRAITOR]} {CARD_TEXTS[card]} {stone_number(stone)}"
+    return tuple(Action(Kind.TRAITOR, f"{taken} {stone_number(to)}", card, stone, to) for to in STONES)
 
 
 def every_action() -> Iterator[Action]:
@@ -198,4 +198,4 @@ def _explain(text: str) -> str:
     return f"{quoted(text)} is not an action: {hint}"
 
 
-_STONE_TEXTS: Final = {str(written(stone)) for stone in STONES}
+_STONE_TEXTS: Final = {str(stone_number(stone)) for stone in STONES}

@@ -1,4 +1,4 @@
-"""What a card is, how it is written, and the two decks.
+"""What a card is, how it is stone_number, and the two decks.
 
 A card is a small int, so that a set of clan cards is one int used as a bit mask. Clan cards are 0 to 53,
 colour by colour; the tactic cards follow. The two jokers are the same card, twice in the deck: nobody can
@@ -70,7 +70,7 @@ def other(seat: Seat) -> Seat:
     return SEATS[1 - seat]
 
 
-def written(stone: Stone) -> int:
+def stone_number(stone: Stone) -> int:
     """The stone's number as players say it."""
     return stone + 1
 

@@ -11,7 +11,7 @@ from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalAction, PositionError
-from engine.legality import legal_actions, why_not
+from engine.legality import legal_actions, reason_illegal
 from engine.phase import Phase
 from engine.position import Position
 from engine.position_check import check, check_face_up
@@ -30,7 +30,7 @@ class Game(Table):
     phase: Phase = Phase.PLAY
     draws_left: int = 0  # of a recruiter
     returns_left: int = 0  # of a recruiter
-    active: bool = False  # something was played, claimed or drawn in this turn
+    turn_had_effect: bool = False  # something was played, claimed or drawn in this turn
     idle_turns: int = 0  # in a row, before this turn
     claimable: int = 0  # stones the player to move can prove, in a claim phase; a bit mask
     outcome: Outcome | None = None
@@ -69,7 +69,7 @@ class Game(Table):
             phase=position.phase,
             draws_left=position.draws_left,
             returns_left=position.returns_left,
-            active=position.active,
+            turn_had_effect=position.turn_had_effect,
             idle_turns=position.idle_turns,
         )
         game.derive()
@@ -100,7 +100,7 @@ class Game(Table):
 
         Raises IllegalAction, and changes nothing, if the rules do not allow it.
         """
-        if reason := why_not(self, action):
+        if reason := reason_illegal(self, action):
             raise IllegalAction(reason)
         _HANDLERS[action.kind](self, action)
 
@@ -132,7 +132,7 @@ class Game(Table):
 
     def _start_turn(self, seat: Seat) -> None:
         self.to_move = seat
-        self.active = False
+        self.turn_had_effect = False
         if self.rules.claims is ClaimTime.TURN_START:
             self._enter_claims()
         else:
@@ -165,11 +165,11 @@ class Game(Table):
             return
         if not hand_full and (deck := self.clan_deck or self.tactic_deck):
             self.take(self.to_move, deck)
-            self.active = True
+            self.turn_had_effect = True
         self._end_turn()
 
     def _end_turn(self) -> None:
-        self.idle_turns = 0 if self.active else self.idle_turns + 1
+        self.idle_turns = 0 if self.turn_had_effect else self.idle_turns + 1
         if self.idle_turns == 2:
             self._finish_blocked()
         else:
@@ -185,12 +185,12 @@ class Game(Table):
         self.claimable = 0
         self.outcome = Outcome.of(winner, ending, self.owners)
 
-    # One handler for each kind of action; `why_not` has allowed it already.
+    # One handler for each kind of action; `reason_illegal` has allowed it already.
 
     def _spend_ruse(self, card: Card) -> None:
         self.spend_tactic(self.to_move, card)
         self.discard.append(card)
-        self.active = True
+        self.turn_had_effect = True
 
     def _place(self, action: Action) -> None:
         card, seat = action.card, self.to_move
@@ -200,13 +200,13 @@ class Game(Table):
         else:
             self.spend_tactic(seat, card)
         self.add(seat, card, action.stone)
-        self.active = True
+        self.turn_had_effect = True
         self._after_play()
 
     def _mode(self, action: Action) -> None:
         self.spend_tactic(self.to_move, action.card)
         self.lay_mode(action.card, action.stone)
-        self.active = True
+        self.turn_had_effect = True
         self._after_play()
 
     def _recruiter(self, action: Action) -> None:
@@ -228,7 +228,7 @@ class Game(Table):
 
     def _draw(self, action: Action) -> None:
         self.take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
-        self.active = True
+        self.turn_had_effect = True
         if self.draws_left:
             self.draws_left -= 1
             self._recruit()
@@ -270,7 +270,7 @@ class Game(Table):
     def _claim(self, action: Action) -> None:
         seat = self.to_move
         self.claim(seat, action.stone)
-        self.active = True
+        self.turn_had_effect = True
         if ending := won_by_stones(self.owners, seat):
             self._finish(seat, ending)
         else:

@@ -1,7 +1,7 @@
 """The legal actions of a position, and for any other action the reason why it is illegal.
 
-The two are implemented independently, and a test keeps them consistent: `why_not` returns None for exactly the actions
-that `legal_actions` lists.
+The two are implemented independently, and a test keeps them consistent: `reason_illegal` returns None for exactly the
+actions that `legal_actions` lists.
 """
 
 from bisect import bisect
@@ -39,7 +39,7 @@ from engine.cards import (
     Stone,
     is_clan,
     other,
-    written,
+    stone_number,
 )
 from engine.phase import Phase
 from engine.ruleset import ClaimTime
@@ -131,7 +131,7 @@ def _traitor_plays(game: "Game", seat: Seat) -> list[Action]:
     return actions
 
 
-def why_not(game: "Game", action: Action) -> str | None:
+def reason_illegal(game: "Game", action: Action) -> str | None:
     """Why the action is illegal now, worded for the player; None if it is legal."""
     phase, reason = _RULES[action.kind]
     if game.phase is not phase:
@@ -160,13 +160,13 @@ def _not_in_hand(game: "Game", card: Card) -> str | None:
 
 
 def _claimed(game: "Game", stone: Stone) -> str | None:
-    return None if game.unclaimed >> stone & 1 else f"stone {written(stone)} is already claimed"
+    return None if game.unclaimed >> stone & 1 else f"stone {stone_number(stone)} is already claimed"
 
 
 def _no_room(game: "Game", stone: Stone) -> str | None:
     if game.room[game.to_move] >> stone & 1:
         return None
-    return _claimed(game, stone) or f"stone {written(stone)} is full on your side"
+    return _claimed(game, stone) or f"stone {stone_number(stone)} is full on your side"
 
 
 def _not_on_side(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | None:
@@ -175,7 +175,7 @@ def _not_on_side(game: "Game", seat: Seat, card: Card, stone: Stone) -> str | No
     if card in COMBAT_MODES:
         return f"{CARD_TEXTS[card]} is a combat mode: it lies on the stone itself and cannot be moved or removed"
     side = "your side" if seat == game.to_move else "your opponent's side"
-    return f"{CARD_TEXTS[card]} is not on {side} of stone {written(stone)}"
+    return f"{CARD_TEXTS[card]} is not on {side} of stone {stone_number(stone)}"
 
 
 def _tactic(game: "Game", card: Card) -> str | None:
@@ -218,9 +218,8 @@ def _strategist(game: "Game", action: Action) -> str | None:
     if action.target is None:
         return None
     if action.target == action.stone:
-        return (
-            f"{CARD_TEXTS[action.card]} already lies on stone {written(action.stone)}: name another stone, or discard"
-        )
+        card, number = CARD_TEXTS[action.card], stone_number(action.stone)
+        return f"{card} already lies on stone {number}: name another stone, or discard"
     return _no_room(game, action.target)
 
 
@@ -257,7 +256,7 @@ def _claim(game: "Game", action: Action) -> str | None:
     stone = action.stone
     if game.claimable >> stone & 1:
         return None
-    seat, number = game.to_move, written(stone)
+    seat, number = game.to_move, stone_number(stone)
     if reason := _claimed(game, stone):
         return reason
     if not game.complete[seat] >> stone & 1:

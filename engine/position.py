@@ -48,7 +48,7 @@ class Position:
     to_move: Seat  # who decides; once the round is over, who decided last
     draws_left: int = 0  # of a recruiter that is being played
     returns_left: int = 0
-    active: bool = False  # something was played, claimed or drawn in this turn
+    turn_had_effect: bool = False  # something was played, claimed or drawn in this turn
     idle_turns: int = 0  # in a row, before this turn
 
     @staticmethod
@@ -66,7 +66,7 @@ class Position:
             to_move=game.to_move,
             draws_left=game.draws_left,
             returns_left=game.returns_left,
-            active=game.active,
+            turn_had_effect=game.turn_had_effect,
             idle_turns=game.idle_turns,
         )
 

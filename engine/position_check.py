@@ -23,7 +23,7 @@ from engine.cards import (
     back_of,
     card_texts,
     other,
-    written,
+    stone_number,
 )
 from engine.errors import PositionError
 from engine.phase import Phase
@@ -116,7 +116,7 @@ def _stones(position: Position) -> Iterator[Problem]:
     if len(position.stones) != 9:
         yield "stone", f"there are {len(position.stones)} stones, but expected 9"
     for index, stone in enumerate(position.stones):
-        number = written(Stone(index))
+        number = stone_number(Stone(index))
         for problem in _stone(stone, number):
             yield f"stone {number}", problem
 

@@ -189,7 +189,7 @@ def _read(lines: _Lines) -> Position:
         to_move=lines.choice("to-move", _SEATS, SEATS[0]),
         draws_left=lines.number("draws-left"),
         returns_left=lines.number("returns-left"),
-        active=lines.choice("effect", _YES_NO, _usually_active(rules, phase, idle)),
+        turn_had_effect=lines.choice("effect", _YES_NO, _usually_active(rules, phase, idle)),
         idle_turns=idle,
     )
 
@@ -234,8 +234,8 @@ def _lines(position: Position) -> Iterator[str]:
             yield f"{start} {value}"
     if position.idle_turns:
         yield f"idle {position.idle_turns}"
-    if position.active is not _usually_active(position.rules, position.phase, position.idle_turns):
-        yield f"effect {'yes' if position.active else 'no'}"
+    if position.turn_had_effect is not _usually_active(position.rules, position.phase, position.idle_turns):
+        yield f"effect {'yes' if position.turn_had_effect else 'no'}"
 
 
 def _line(start: str, cards: Cards) -> str:

@@ -35,7 +35,7 @@ class Table:
     strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
     unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
     # How often each stone looked different than before: not a part of the position, but a key for caches of it.
-    changes: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
+    stone_versions: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
 
     def take(self, seat: Seat, deck: list[Card]) -> None:
         """The top card of the deck goes to the hand."""
@@ -67,14 +67,14 @@ class Table:
 
     def claim(self, seat: Seat, stone: Stone) -> None:
         self.owners[stone] = seat
-        self.changes[stone] += 1
+        self.stone_versions[stone] += 1
         self.unclaimed &= ~(1 << stone)
         for each in SEATS:
             self.room[each] &= ~(1 << stone)
 
     def side_changed(self, seat: Seat, stone: Stone) -> None:
         """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
-        self.changes[stone] += 1
+        self.stone_versions[stone] += 1
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
             self.room[seat] |= bit

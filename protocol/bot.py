@@ -91,7 +91,7 @@ class Bot:
             case None:
                 pass
             case _:
-                if complaint := self.deals.hear(message):
+                if complaint := self.deals.observe(message):
                     self._tell(complaint)
                 self._hooks.get(type(message), ignore)(message)
         return None

@@ -26,7 +26,7 @@ class DealCheck:
         self.broken = 0
         self._never_revealed = 0  # promises of matches that are over
 
-    def hear(self, message: Message) -> str | None:
+    def observe(self, message: Message) -> str | None:
         """Process a message. Returns a complaint if it shows that the server broke a promise, otherwise None."""
         match message:
             case MatchStart() if message.match != self._match:  # otherwise it is repeated after a lost connection

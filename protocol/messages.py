@@ -291,7 +291,7 @@ def _decode(line: bytes, union: Any) -> Any:
             raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
         reason = str(error).removeprefix("JSON is malformed: ")
         raise RemoteProtocolError(
-            Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {shown(line)}"
+            Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {excerpt(line)}"
         ) from None
     except RecursionError:
         raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
@@ -321,10 +321,11 @@ def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
     types = ", ".join(repr(name) for name in known)
     if tag:
         return RemoteProtocolError(
-            Code.UNKNOWN_TYPE, f"the type {shown(tag.encode(), 40)} is unknown; there are {types}"
+            Code.UNKNOWN_TYPE, f"the type {excerpt(tag.encode(), 40)} is unknown; there are {types}"
         )
     return RemoteProtocolError(
-        Code.BAD_MESSAGE, f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {shown(line)}"
+        Code.BAD_MESSAGE,
+        f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {excerpt(line)}",
     )
 
 
@@ -333,7 +334,7 @@ def _breaks_pattern(name: Any) -> bool:
     return isinstance(name, str) and 1 <= len(name) <= 64 and not is_recorded_name(name)
 
 
-def shown(line: bytes, most: int = 80) -> str:
+def excerpt(line: bytes, most: int = 80) -> str:
     """The beginning of a line, fit for an error message."""
     text = _escaped(without_token(line[:most].decode(errors="backslashreplace")))
     return f"'{text}'" if max(len(line), len(text)) <= most else f"'{text[:most]}' … ({len(line)} bytes)"

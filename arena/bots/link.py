@@ -18,7 +18,7 @@ from protocol.messages import (
     Request,
     ServerHello,
     Welcome,
-    shown,
+    excerpt,
     without_token,
 )
 from protocol.session import Role, Session
@@ -177,7 +177,7 @@ class Link:
         """A message for the bot's author if part of a line has arrived, but not its newline; otherwise None."""
         if not (pending := self._lines.pending):
             return None
-        return f"{len(pending)} bytes arrived, but no newline: {shown(pending)}; every message has to end with one"
+        return f"{len(pending)} bytes arrived, but no newline: {excerpt(pending)}; every message has to end with one"
 
     def _take(self, line: bytes) -> BotMessage | None:
         self.transcript.append((True, line))

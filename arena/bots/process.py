@@ -19,7 +19,7 @@ from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import KeeperFailed, Kept, Overrun, Refused, launch
 from arena.bots.process_tree import descendants, memory_of
 from arena.bots.streams import PipeStream
-from arena.plan.bot_spec import OWN_BOTS, BotSpec
+from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
 from arena.support.suggestion import did_you_mean
 
 _LAST_WORDS_SECONDS: Final = 0.5
@@ -172,7 +172,7 @@ def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
     hint = (
         f" (such a file exists: write ./{program}, or put its interpreter first)"
         if "/" not in program and here.is_file()
-        else did_you_mean(program, OWN_BOTS)
+        else did_you_mean(program, BUNDLED_BOTS)
     )
     return f"cannot start {program!r}{where}: {error}{hint}"
 

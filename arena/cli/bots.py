@@ -184,7 +184,7 @@ def new_bot(language: str, folder: Path) -> None:
 @click.command()
 def bots() -> None:
     """The bots that come along: use their names wherever a bot is asked for."""
-    from arena.plan.bot_spec import OWN_BOTS
+    from arena.plan.bot_spec import BUNDLED_BOTS
 
-    for name, bot in OWN_BOTS.items():
+    for name, bot in BUNDLED_BOTS.items():
         click.echo(f"{name:10} {bot.summary}")

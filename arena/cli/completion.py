@@ -27,10 +27,10 @@ def bot(_context: click.Context, _parameter: click.Parameter, incomplete: str) -
     """The bundled bots. Where none of them fits, the shell completes files: a program, or a tournament file."""
     from click.shell_completion import CompletionItem
 
-    from arena.plan.bot_spec import OWN_BOTS
+    from arena.plan.bot_spec import BUNDLED_BOTS
 
     # The files stand first because bash forgets what comes before them.
-    bots = {name: own.summary for name, own in OWN_BOTS.items()}
+    bots = {name: own.summary for name, own in BUNDLED_BOTS.items()}
     return [CompletionItem(incomplete, type="file"), *matching(bots, incomplete)]
 
 

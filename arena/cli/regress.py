@@ -12,7 +12,7 @@ import click
 from arena.cli import completion
 from arena.cli.table import journal_argument, journal_errors
 from arena.cli.tournament import given, options_of
-from arena.devtools.regress import Decision, Went, lead_through
+from arena.devtools.regress import Decision, RegressResult, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
 from arena.journal.bot_history import Meetings
 from arena.plan.bot_spec import BotSpec
@@ -69,12 +69,12 @@ def regress(
     wanted = _wanted(meetings, name, rounds, limit)
     findings = Findings(str(journal), spec.name, name)
     went = _ask(meetings, name, wanted, spec, findings.decisions)
-    if twice and went == Went():
+    if twice and went == RegressResult():
         findings.again = []
         went = _ask(meetings, name, wanted, spec, findings.again)
     for problem in dict.fromkeys(meetings.problems):
         click.echo(problem, err=True)
-    if as_json or findings.decisions or went == Went():
+    if as_json or findings.decisions or went == RegressResult():
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
     if went.stopped:
         click.echo("Stopped: not every decision was asked for.", err=True)
@@ -108,7 +108,7 @@ def _wanted(meetings: Meetings, name: str, ids: tuple[str, ...], limit: int | No
     return [address for address in known if not ids or address in ids][:limit]
 
 
-def _ask(meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[Decision]) -> Went:
+def _ask(meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[Decision]) -> RegressResult:
     """Adds each decision to the list, and on a terminal says how many there are."""
     shows = sys.stderr.isatty()
 

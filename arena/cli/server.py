@@ -190,14 +190,14 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
     from arena.client.dial import ConnectError, Server
     from arena.client.spectate import Screen, json_line
     from arena.client.spectate import watch as attend
-    from arena.support.signals import unwrapped
+    from arena.support.signals import unwrap_exception_group
 
     _check_tls(tls, ca)
     on_terminal = sys.stdout.isatty() and not as_json
     screen = Screen(lambda text: click.echo(text, nl=False), on_terminal, match, "NO_COLOR" not in os.environ)
     tell_line = (lambda line: click.echo(json_line(line))) if as_json else None
     try:
-        with unwrapped(ConnectError, AddressError, OSError):
+        with unwrap_exception_group(ConnectError, AddressError, OSError):
             finished = trio.run(attend, Server(address, tls=tls, ca=ca), match, screen, tell_line)
     except (ConnectError, AddressError) as error:
         raise click.ClickException(printable(str(error))) from None

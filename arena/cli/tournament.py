@@ -285,13 +285,13 @@ def demo(rounds: int) -> None:
 
 
 def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
-    from arena.plan.bot_spec import OWN_BOTS
+    from arena.plan.bot_spec import BUNDLED_BOTS
 
     journal.unlink(missing_ok=True)
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
-    config = configured(lambda: from_command_line(list(OWN_BOTS), (), options))
-    click.echo(f"Round-robin of {', '.join(OWN_BOTS)}: {rounds} rounds a match, rules {rules}\n")
-    resume = ["run", *OWN_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
+    config = configured(lambda: from_command_line(list(BUNDLED_BOTS), (), options))
+    click.echo(f"Round-robin of {', '.join(BUNDLED_BOTS)}: {rounds} rounds a match, rules {rules}\n")
+    resume = ["run", *BUNDLED_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
     _drive(config, progress_of(events=False, quiet=not sys.stderr.isatty()), resume)
     print_standings([journal], cross=True)
     click.echo()

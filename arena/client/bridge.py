@@ -28,7 +28,7 @@ from arena.client.events import (
 from arena.client.tally import MatchFollower, Tally
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
-from arena.support.signals import calling_on_signals, unwrapped
+from arena.support.signals import calling_on_signals, unwrap_exception_group
 from protocol.backoff import Backoff
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
@@ -45,7 +45,7 @@ def connect_all(server: Server, spec: BotSpec, connections: int, report: Report)
     parse_address(server.address)
     tally = Tally()
     try:
-        with unwrapped(ConnectError):
+        with unwrap_exception_group(ConnectError):
             return trio.run(_until_stopped, server, spec, connections, report, tally)
     finally:
         if tally.rounds.total:
@@ -195,9 +195,9 @@ class Visit:
             case Bye():
                 self._bye = message
             case _:
-                if complaint := self._deals.hear(message):
+                if complaint := self._deals.observe(message):
                     self._report(DealNotAsPromised(complaint))
-                if event := self._matches.hear(message):
+                if event := self._matches.observe(message):
                     self._report(event)
 
     async def _bot_to_server(self, stream: trio.abc.Stream, process: BotProcess) -> None:

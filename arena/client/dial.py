@@ -12,7 +12,7 @@ import trio
 
 from arena.bots.streams import tune
 from arena.support.address import parse_address
-from arena.support.signals import first_of
+from arena.support.signals import first_exception
 
 MAYBE_TLS: Final = "; if it speaks TLS, say --tls"
 
@@ -77,7 +77,7 @@ async def connected(
 
 def _reason(error: OSError) -> str:
     """Why the first of the several attempts that trio makes failed."""
-    cause = first_of(error.__cause__) if error.__cause__ else error
+    cause = first_exception(error.__cause__) if error.__cause__ else error
     if isinstance(cause, socket.gaierror):  # its number is not one of the system's errors
         return str(cause.strerror)
     return os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(cause)

@@ -32,7 +32,7 @@ class MatchFollower:
         self._tally = tally
         self._playing: MatchStart | None = None
 
-    def hear(self, message: ServerMessage) -> MatchBegan | MatchEnded | None:
+    def observe(self, message: ServerMessage) -> MatchBegan | MatchEnded | None:
         match message:
             case MatchStart():
                 repeated = self._playing is not None and self._playing.match == message.match  # after a lost connection

@@ -60,20 +60,20 @@ class Decision:
 
 
 @attrs.frozen
-class Went:
+class RegressResult:
     """How far it went."""
 
     stopped: bool = False  # by a signal
     failure: str | None = None  # why the bot could not be asked any more
 
 
-def lead_through(matches: Matches, spec: BotSpec, tell: Callable[[Decision], None]) -> Went:
+def lead_through(matches: Matches, spec: BotSpec, tell: Callable[[Decision], None]) -> RegressResult:
     """Each decision is told as soon as it is made."""
     return trio.run(_until_stopped, matches, spec, tell)
 
 
-async def _until_stopped(matches: Matches, spec: BotSpec, tell: Callable[[Decision], None]) -> Went:
-    went = Went(stopped=True)
+async def _until_stopped(matches: Matches, spec: BotSpec, tell: Callable[[Decision], None]) -> RegressResult:
+    went = RegressResult(stopped=True)
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
             went = await _lead(matches, LocalPlayer(spec, nursery, lambda _: None), tell)
@@ -81,14 +81,14 @@ async def _until_stopped(matches: Matches, spec: BotSpec, tell: Callable[[Decisi
     return went
 
 
-async def _lead(matches: Matches, player: LocalPlayer, tell: Callable[[Decision], None]) -> Went:
+async def _lead(matches: Matches, player: LocalPlayer, tell: Callable[[Decision], None]) -> RegressResult:
     try:
         for seat, match in matches:
             await _lead_match(seat, match, player, tell)
     except StartFailure as failure:
-        return Went(failure=str(failure))
+        return RegressResult(failure=str(failure))
     await player.leave()
-    return Went()
+    return RegressResult()
 
 
 async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, tell: Callable[[Decision], None]) -> None:
@@ -166,7 +166,7 @@ class _RoundOnceMore:
             fault, self._gone = self._gone, None
             return None, fault
         link, clock, seat = self._link, self._clock, self._seat
-        request = self._host.ask(ask, clock.shown(seat))
+        request = self._host.ask(ask, clock.as_message(seat))
         asked, budget = trio.current_time(), clock.budget_ms(seat)
         try:
             with trio.fail_after(budget / 1000):

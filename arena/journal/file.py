@@ -228,7 +228,7 @@ class Rescue:
     """The outcome of rescuing a journal that was changed while the arena was writing to it."""
 
     path: Path | None  # the rescued journal; None if it could not be written
-    told: str  # the outcome, for the user
+    outcome: str  # for the user
 
 
 def rescue(journal: Journal, lines: bytes, rounds: int) -> Rescue:

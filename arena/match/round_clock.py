@@ -15,7 +15,7 @@ class RoundClock:
         self._shown = [Clock(limit.move_ms, limit.bank_ms) for limit in limits]
         self._budgets = [self._budget(seat) for seat in SEATS]
 
-    def shown(self, seat: Seat) -> Clock:
+    def as_message(self, seat: Seat) -> Clock:
         """As the bot is told."""
         return self._shown[seat]
 

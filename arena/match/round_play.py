@@ -104,7 +104,7 @@ class RoundPlay:
             player = self._players[seat]
             link = player.link
             assert link is not None
-            request = self._hosts[seat].ask(ask, clock.shown(seat))
+            request = self._hosts[seat].ask(ask, clock.as_message(seat))
             line = link.line_for(request)
             budget = clock.budget_ms(seat)
             self._asked = asked = now()  # as late as possible: what the arena does before is not the bot's time
@@ -146,7 +146,7 @@ class RoundPlay:
         """The answer came too late, or has not come yet."""
         seat, player, clock = self._seat, self._players[self._seat], self._clock
         link = player.link
-        allowed = _allowed(clock.shown(seat))
+        allowed = _allowed(clock.as_message(seat))
         if link is None:
             gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
             self._referee.forfeit(seat, Fault.DISCONNECTED, gone)

@@ -36,13 +36,13 @@ class Translator:
     def __init__(self, game: Game, seat: Seat):
         self._game = game
         self._seat = seat
-        self._changes = [-1] * len(game.changes)
-        self._stones: list[messages.StoneState] = [_UNSEEN_STONE] * len(game.changes)
+        self._seen_versions = [-1] * len(game.stone_versions)
+        self._stones: list[messages.StoneState] = [_UNSEEN_STONE] * len(game.stone_versions)
 
     def state(self, match_points: messages.Points) -> messages.GameState:
         game, seat, rival = self._game, self._seat, other(self._seat)
-        if self._changes != game.changes:
-            self._look_again()
+        if self._seen_versions != game.stone_versions:
+            self._refresh_changed_stones()
         theirs, played = game.hands[rival], game.tactics_played
         clan = bisect(theirs, CLAN_CARDS[-1])
         return messages.GameState(
@@ -56,11 +56,11 @@ class Translator:
             match_points,
         )
 
-    def _look_again(self) -> None:
+    def _refresh_changed_stones(self) -> None:
         game, seat, rival = self._game, self._seat, other(self._seat)
-        for stone, change in enumerate(game.changes):
-            if self._changes[stone] != change:
-                self._changes[stone] = change
+        for stone, change in enumerate(game.stone_versions):
+            if self._seen_versions[stone] != change:
+                self._seen_versions[stone] = change
                 self._stones[stone] = messages.StoneState(
                     card_texts(game.sides[seat][stone]),
                     card_texts(game.sides[rival][stone]),

@@ -20,7 +20,7 @@ from arena.pages.report_sections import (
 )
 from arena.pages.report_settings import settings_section, voids_section
 from arena.stats.columns import NO_VALUE, Row
-from arena.stats.head_to_head import Versus
+from arena.stats.head_to_head import HeadToHead
 from arena.stats.tables import notes
 from arena.support.version import SERVER
 
@@ -181,7 +181,7 @@ def _cross_section(report: Report) -> Section | None:
     return "cross", "Cross table", joined(tag("div", grid, class_="wide"), tag("p", words, class_="note"))
 
 
-def _heat_cell(name: str, other: str, versus: Versus | None) -> Markup:
+def _heat_cell(name: str, other: str, versus: HeadToHead | None) -> Markup:
     if name == other:
         return tag("td", class_="self")
     if versus is None or not versus.rounds:

@@ -50,7 +50,7 @@ class BotSpec:
             passed = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
         else:
             passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
-        if any(self.command[: len(own.command)] == own.command for own in OWN_BOTS.values()):
+        if any(self.command[: len(own.command)] == own.command for own in BUNDLED_BOTS.values()):
             passed |= _where_own_bots_are()
         return passed | dict(self.env)
 
@@ -78,7 +78,7 @@ class OwnBot:
         return (sys.executable, "-m", self.module)
 
 
-OWN_BOTS: Final = {
+BUNDLED_BOTS: Final = {
     "random": OwnBot("example_bots.random_bot", "any legal move"),
     "greedy": OwnBot("example_bots.greedy", "takes what it can prove, builds the strongest formations"),
     "counting": OwnBot("example_bots.counting", "estimates each stone from the cards that are still unseen"),
@@ -101,7 +101,7 @@ def _where_own_bots_are() -> dict[str, str]:
 def command_of(words: Sequence[str]) -> tuple[str, ...]:
     """The words of a command; the first may be the name of a bot that comes along."""
     first, *more = words
-    return (*(OWN_BOTS[first].command if first in OWN_BOTS else (first,)), *more)
+    return (*(BUNDLED_BOTS[first].command if first in BUNDLED_BOTS else (first,)), *more)
 
 
 def split_name(text: str) -> tuple[str, str]:
@@ -119,8 +119,8 @@ def parse_bot(text: str) -> BotSpec:
     except ValueError as error:
         raise BotError(f"{command!r} is no command line: {error}") from None
     if not words:
-        raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(OWN_BOTS)}")
-    own = words[0] in OWN_BOTS
+        raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(BUNDLED_BOTS)}")
+    own = words[0] in BUNDLED_BOTS
     return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
 
 
@@ -135,7 +135,7 @@ def missing_program(spec: BotSpec) -> str | None:
         return None
     here = " (a file of this name is here: say ./ before it, or its interpreter)"
     is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
-    return f"there is no program {program!r}{here if is_here else did_you_mean(program, OWN_BOTS)}"
+    return f"there is no program {program!r}{here if is_here else did_you_mean(program, BUNDLED_BOTS)}"
 
 
 def name_from(words: list[str]) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from arena.plan.bot_spec import (
+    BUNDLED_BOTS,
     MOST_PROCESSES,
-    OWN_BOTS,
     AnySpec,
     BotError,
     BotSpec,
@@ -201,7 +201,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     if not keys.get("cmd"):
         raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it, or a token to connect with")
     words = keys["cmd"]
-    name = keys.get("name", words[0] if words[0] in OWN_BOTS else name_from(list(words)))
+    name = keys.get("name", words[0] if words[0] in BUNDLED_BOTS else name_from(list(words)))
     if problem := name_problem(name):
         raise ConfigError(f"{where}: {name!r} is no name: {problem}; expected {NAME_RULE}")
     cwd = folder / keys["dir"] if "dir" in keys else folder

@@ -69,16 +69,16 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
     values["journal"] = str(path.parent / values["journal"])
     server |= {key: path.parent / server[key] for key in ("cert", "key") if key in server}
     values |= _only(flags, TOURNAMENT)
-    over = _only(flags, BOT)
+    overrides = _only(flags, BOT)
     players = []
     places = [lines.of("bot", number, None) for number in range(len(tables))]
     for number, table in enumerate(tables):
         own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN), _where_it_belongs)
-        players.append(bot_of(each | own | over, places[number], path.parent))
+        players.append(bot_of(each | own | overrides, places[number], path.parent))
     check_programs(zip(places, players, strict=True))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
     config = assembled(values, players, where, least)
-    return TournamentFile(config, server | _only(flags, SERVER), limits_of(each | over), where)
+    return TournamentFile(config, server | _only(flags, SERVER), limits_of(each | overrides), where)
 
 
 def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:

@@ -16,7 +16,16 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from arena.plan.bot_spec import MOST_PROCESSES, OWN_BOTS, AnySpec, BotError, BotSpec, RemoteSpec, Restart, command_of
+from arena.plan.bot_spec import (
+    BUNDLED_BOTS,
+    MOST_PROCESSES,
+    AnySpec,
+    BotError,
+    BotSpec,
+    RemoteSpec,
+    Restart,
+    command_of,
+)
 from arena.plan.schedule import Format, pairing_count
 from arena.plan.time_control import Limits
 from arena.support.text import printable
@@ -102,7 +111,7 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
 
 def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
     """A bundled bot is recorded by its name: which Python runs it does not matter for a tournament."""
-    for name, own in OWN_BOTS.items():
+    for name, own in BUNDLED_BOTS.items():
         if command[: len(own.command)] == own.command:
             return (name, *command[len(own.command) :])
     return command

@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 import attrs
 
-from engine.cards import BLIND_MANS_BLUFF, CARD_TEXTS, CLAN_CARDS, Card, Seat, Stone, other, written
+from engine.cards import BLIND_MANS_BLUFF, CARD_TEXTS, CLAN_CARDS, Card, Seat, Stone, other, stone_number
 from engine.formations import INCOMPLETE, Formation, Strength, formation_and_total, side_strength
 from engine.game import Game
 from engine.proof import can_still_beat
@@ -68,7 +68,7 @@ def reason_for(game: Game, seat: Seat, stone: Stone) -> Reason:
     """Why `seat` may claim `stone`. `game` is the position before the claim."""
     mine, theirs = game.strengths[seat][stone], game.strengths[other(seat)][stone]
     side, needs = game.sides[other(seat)][stone], game.needs[stone]
-    number, own = written(stone), strength_text(mine, needs)
+    number, own = stone_number(stone), strength_text(mine, needs)
     if theirs != INCOMPLETE:
         return Reason(number, Ground.EARLIER if mine == theirs else Ground.STRONGER, own, strength_text(theirs, needs))
     blind = BLIND_MANS_BLUFF in game.modes[stone]

@@ -9,9 +9,9 @@ from arena.replay.claim_reasons import reason_for
 from arena.replay.positions import Replay, Step
 from arena.support.text import printable
 from engine.actions import CLAIMS, grouped
-from engine.cards import STONES, Seat, written
+from engine.cards import STONES, Seat, stone_number
 from engine.game import Game
-from engine.legality import why_not
+from engine.legality import reason_illegal
 from engine.phase import Phase
 from engine.position import Position
 from engine.position_check import face_down
@@ -74,9 +74,9 @@ def _claims(game: Game) -> Iterator[str]:
     asked = game.copy()
     asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)
     for stone in STONES:
-        refused = why_not(asked, CLAIMS[stone])
+        refused = reason_illegal(asked, CLAIMS[stone])
         answer = f"no, {refused}" if refused else f"yes, {reason_for(game, game.to_move, stone).text('your opponent')}"
-        yield from _wrapped(f"claim {written(stone)}: {answer}")
+        yield from _wrapped(f"claim {stone_number(stone)}: {answer}")
 
 
 def _whose(game: Game) -> str:

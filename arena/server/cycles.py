@@ -12,7 +12,17 @@ from arena.plan.bot_spec import AnySpec, RemoteSpec
 from arena.plan.config import Config
 from arena.plan.server_config import ServerConfig
 from arena.plan.time_control import Limits
-from arena.tournament.ledger import Ledger, Past, begin, check_same, end, go_on, ledger_of, planned_rounds, read_past
+from arena.tournament.ledger import (
+    JournalSummary,
+    Ledger,
+    begin,
+    check_same,
+    end,
+    go_on,
+    ledger_of,
+    planned_rounds,
+    read_past,
+)
 
 
 class Cycles:
@@ -70,7 +80,7 @@ class Cycles:
         """So many rounds of this tournament are in the journal now."""
         self._rounds[config.first_cycle] = finished, planned_rounds(config)
 
-    def _left_over(self, past: Past) -> tuple[Config, Ledger] | None:
+    def _left_over(self, past: JournalSummary) -> tuple[Config, Ledger] | None:
         if past.opening is None:
             return None
         config = go_on(self._journal, self._resumed(past.opening), past)

@@ -42,7 +42,7 @@ from arena.server.spectators import Gallery
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import address_of, open_listener
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
-from arena.support.signals import calling_on_signals, unwrapped
+from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.drive import TournamentRun
 from arena.tournament.events import TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds
@@ -64,12 +64,12 @@ def serve(
         running.warn_of_few_descriptors(raise_descriptor_limit())
         failure = None
         try:
-            with unwrapped(TournamentError, JournalError, OSError):
+            with unwrap_exception_group(TournamentError, JournalError, OSError):
                 trio.run(running.run)
             journal.check()
         except JournalChanged as error:  # between two tournaments
             running.rescue = rescue(journal, b"", 0)
-            failure = f"{error}; {running.rescue.told}"
+            failure = f"{error}; {running.rescue.outcome}"
         except (TournamentError, JournalError) as error:
             failure = str(error)
         return running.result(failure)

@@ -6,7 +6,7 @@ import attrs
 
 
 @attrs.frozen
-class Versus:
+class HeadToHead:
     """The results of one bot against another."""
 
     bot: str
@@ -44,11 +44,11 @@ class Meeting:
         self.points[0] += points[0]
         self.points[1] += points[1]
 
-    def sides(self) -> Iterator[Versus]:
+    def sides(self) -> Iterator[HeadToHead]:
         """The results from the point of view of each of the two bots."""
         for side, name in enumerate(self.bots):
             lost, drawn, won = self.matches if side == 0 else reversed(self.matches)
-            yield Versus(
+            yield HeadToHead(
                 bot=name,
                 opponent=self.bots[1 - side],
                 wins=self.wins[side],

@@ -29,7 +29,7 @@ from arena.journal.lines import (
 from arena.journal.reader import JournalReader, Read
 from arena.plan.deals import is_recorded
 from arena.plan.recorded_config import RecordedConfig
-from arena.stats.head_to_head import Meeting, Versus
+from arena.stats.head_to_head import HeadToHead, Meeting
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.suggestion import did_you_mean
@@ -68,7 +68,7 @@ class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_onl
     pair: str = ""
     fault: FaultSummary | None = None
 
-    def charged(self) -> tuple[int, ...]:
+    def seats_at_fault(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""
         if not isinstance(self.result.ending, Fault):
             return ()
@@ -181,7 +181,7 @@ class Standings:
         if half_points is not None:
             meeting.count(half_points, points)
         forfeited = line.fault is not None and line.fault.is_forfeit
-        for seat in line.charged():
+        for seat in line.seats_at_fault():
             if forfeited:
                 self.forfeits[line.bots[seat]] += 1
             elif fault:
@@ -243,17 +243,17 @@ class Standings:
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._thinking))
 
-    def versus(self) -> tuple[Versus, ...]:
+    def versus(self) -> tuple[HeadToHead, ...]:
         """Everybody against everybody they met, each meeting seen from both sides."""
         return tuple(sorted((side for each in self._meetings.values() for side in each.sides()), key=_by_name))
 
     def totals(self) -> tuple[BotTotals, ...]:
-        sides: dict[str, list[Versus]] = {name: [] for name in self.names}
+        sides: dict[str, list[HeadToHead]] = {name: [] for name in self.names}
         for versus in self.versus():
             sides[versus.bot].append(versus)
         return tuple(self._totals(name, sides[name]) for name in self.names)
 
-    def _totals(self, name: str, sides: list[Versus]) -> BotTotals:
+    def _totals(self, name: str, sides: list[HeadToHead]) -> BotTotals:
         thinking = self._thinking[name]
         return BotTotals(
             name=name,
@@ -298,7 +298,7 @@ Counted = RoundSummary | TournamentLine | VoidLine
 Watch = Callable[[Standings, Counted, Path, int], None]  # the number is that of the line
 
 
-def _by_name(versus: Versus) -> tuple[str, str]:
+def _by_name(versus: HeadToHead) -> tuple[str, str]:
     return versus.bot, versus.opponent
 
 

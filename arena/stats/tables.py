@@ -11,7 +11,7 @@ from typing import Any, Final
 from tabulate import tabulate
 
 from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
-from arena.stats.head_to_head import Versus
+from arena.stats.head_to_head import HeadToHead
 from arena.stats.ratings import Ratings
 from arena.stats.standings import Standings
 
@@ -165,7 +165,7 @@ def _cross_tables(rows: Sequence[Row], standings: Standings, markdown: bool) -> 
     return parts if rows else []
 
 
-def _by_names(standings: Standings) -> dict[tuple[str, str], Versus]:
+def _by_names(standings: Standings) -> dict[tuple[str, str], HeadToHead]:
     return {(each.bot, each.opponent): each for each in standings.versus()}
 
 

@@ -29,7 +29,7 @@ async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
         nursery.cancel_scope.cancel()
 
 
-def first_of(error: BaseException) -> BaseException:
+def first_exception(error: BaseException) -> BaseException:
     """The first exception inside a group, however deeply nested; any other exception is returned as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -37,7 +37,7 @@ def first_of(error: BaseException) -> BaseException:
 
 
 @contextlib.contextmanager
-def unwrapped(*kinds: type[Exception]) -> Iterator[None]:
+def unwrap_exception_group(*kinds: type[Exception]) -> Iterator[None]:
     """Raise errors of these kinds without the exception group that a nursery wraps them in. A group that holds any
     other error stays a group, because that error is a bug of ours."""
     try:
@@ -46,4 +46,4 @@ def unwrapped(*kinds: type[Exception]) -> Iterator[None]:
         known, ours = group.split(kinds)
         if ours is not None or known is None:
             raise
-        raise first_of(known) from None
+        raise first_exception(known) from None

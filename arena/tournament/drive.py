@@ -9,7 +9,7 @@ from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
 from arena.plan.config import Config
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
-from arena.support.signals import calling_on_signals, unwrapped
+from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.events import Listener, TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.tournament.runner import Tournament, TournamentError
@@ -61,13 +61,13 @@ def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
         return None, None
     except JournalChanged as error:
         rescued = rescue(journal, b"", 0)
-        return f"{error}; {rescued.told}", rescued
+        return f"{error}; {rescued.outcome}", rescued
     except JournalError as error:
         return str(error), None
 
 
 async def _run(tournament: Tournament) -> None:
     """Signals stop the tournament; everything that is finished is written before we leave."""
-    with unwrapped(TournamentError, OSError):  # OSError: nobody hears us any more
+    with unwrap_exception_group(TournamentError, OSError):  # OSError: nobody hears us any more
         async with calling_on_signals(tournament.stop):
             await tournament.run()

@@ -108,7 +108,7 @@ def planned_rounds(config: Config) -> int:
 
 
 @attrs.define
-class Past:
+class JournalSummary:
     """What a journal holds."""
 
     ledger: Ledger  # of the last tournament
@@ -122,10 +122,10 @@ def ledger_of(config: Config) -> Ledger:
     return Ledger(config.max_faults, frozenset(bot.name for bot in config.bots if isinstance(bot, RemoteSpec)))
 
 
-def read_past(journal: Journal, max_faults: int) -> Past:
+def read_past(journal: Journal, max_faults: int) -> JournalSummary:
     """A torn last line is dropped. Raises JournalError, with the line, for any other damage, and for rounds that are
     not those of the tournament: nobody knows what they would do to what is still to be played."""
-    past, reader = Past(Ledger(max_faults)), JournalReader(RoundLine)
+    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RoundLine)
     for _, entry in reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
@@ -139,7 +139,7 @@ def read_past(journal: Journal, max_faults: int) -> Past:
     return past
 
 
-def _add(past: Past, journal: Journal, entry: Entry) -> None:
+def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
     match entry.line:
         case TournamentLine() as opening:
             if entry.problem:
@@ -196,7 +196,7 @@ def with_new_key(config: Config, journal: Path | None) -> Config:
     return attrs.evolve(config, key=DealKey(config.seed, is_public=True) if config.seed else new_key(journal))
 
 
-def go_on(journal: Journal, config: Config, past: Past) -> Config:
+def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     """With the key of the tournament that the journal was left with, if it is still needed. Raises JournalError."""
     opening, ledger = past.opening, past.ledger
     assert opening is not None

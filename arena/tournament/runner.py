@@ -31,7 +31,7 @@ from arena.plan.bot_spec import Restart
 from arena.plan.config import Config
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
-from arena.support.signals import first_of
+from arena.support.signals import first_exception
 from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
 from arena.tournament.fault_bundle import write_bundle
 from arena.tournament.ledger import Ledger, planned_matches
@@ -246,7 +246,7 @@ class Tournament:
         try:
             return await match.play_round(planned, score, dealt)
         except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
-            cause = first_of(error)
+            cause = first_exception(error)
             told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
             referee = Referee(self._config.rules, dealt.deal, score.first)
             return PlayedRound(planned, score.first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))

@@ -55,7 +55,7 @@ class JournalWriter:
         with trio.CancelScope(shield=True):
             rescued = await trio.to_thread.run_sync(rescue, self._journal, _encoded(events), unsaved)
         self.rescue = rescued
-        return f"{error}; {rescued.told}"
+        return f"{error}; {rescued.outcome}"
 
 
 def _waiting(receiver: trio.MemoryReceiveChannel[TournamentEvent]) -> Iterator[TournamentEvent]:

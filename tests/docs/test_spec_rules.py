@@ -8,7 +8,7 @@ import pytest
 from engine.actions import parse
 from engine.cards import cards_from_texts
 from engine.deal import Deal, round_seed
-from engine.legality import why_not
+from engine.legality import reason_illegal
 from tests.helpers.paths import ROOT
 from tests.helpers.positions import do, legal, outcome, position
 
@@ -37,7 +37,7 @@ def test_the_examples_of_the_rules_hold(example: str) -> None:
                 assert legal(game) == rest.split(", ")
             case "illegal":
                 text, _, reason = rest.partition(": ")
-                assert why_not(game, parse(text)) == reason
+                assert reason_illegal(game, parse(text)) == reason
             case "hand-is":
                 assert game.hands[0] == sorted(cards_from_texts(rest.split()))
             case "hears":

@@ -10,7 +10,7 @@ from engine.actions import every_action
 from engine.cards import CLAN_CARDS, SEATS, TACTIC_DECK, is_clan, other
 from engine.errors import IllegalAction
 from engine.game import Game
-from engine.legality import why_not
+from engine.legality import reason_illegal
 from engine.record import replay, verify
 from engine.ruleset import RuleSet
 from tests.helpers.walks import played, positions, rule_sets, seeds, walk
@@ -43,7 +43,7 @@ def test_cards_are_conserved_and_rounds_end_within_the_bound(rules: RuleSet, see
     assert game is not None
     assert all_cards(game) == whole
     assert decisions <= MOST_DECISIONS
-    assert all(why_not(game, action) == "not now: the round is over" for action in every_action())
+    assert all(reason_illegal(game, action) == "not now: the round is over" for action in every_action())
 
 
 @given(rule_sets, seeds)
@@ -73,7 +73,7 @@ def test_every_legal_action_applies_and_every_other_is_refused(game: Game) -> No
             twin.apply(action)
             assert twin != game
         else:
-            assert why_not(game, action)
+            assert reason_illegal(game, action)
             with pytest.raises(IllegalAction):
                 game.apply(action)
     assert game == before

@@ -136,15 +136,15 @@ def test_the_score_of_several_connections_is_one_and_a_match_that_goes_on_is_sai
     one, two = MatchFollower(tally), MatchFollower(tally)
     clock = MatchClock(None, None, 0)
     start = MatchStart("1.1-2", "ben", 2, "base", clock)
-    assert one.hear(start) == MatchBegan("1.1-2", "ben", 2)
-    assert one.hear(RoundEnd(1, "win", "five-stones", Points(5, 1), (), ())) is None
-    assert one.hear(start) is None  # the connection was lost
-    assert two.hear(MatchStart("1.1-3", "cleo", 1, "base", clock)) == MatchBegan("1.1-3", "cleo", 1)
-    assert two.hear(RoundEnd(1, "draw", "blocked", Points(2, 2), (), ())) is None
-    drawn = two.hear(MatchEnd("1.1-3", "draw", Points(2, 2)))
+    assert one.observe(start) == MatchBegan("1.1-2", "ben", 2)
+    assert one.observe(RoundEnd(1, "win", "five-stones", Points(5, 1), (), ())) is None
+    assert one.observe(start) is None  # the connection was lost
+    assert two.observe(MatchStart("1.1-3", "cleo", 1, "base", clock)) == MatchBegan("1.1-3", "cleo", 1)
+    assert two.observe(RoundEnd(1, "draw", "blocked", Points(2, 2), (), ())) is None
+    drawn = two.observe(MatchEnd("1.1-3", "draw", Points(2, 2)))
     assert drawn == MatchEnded("1.1-3", "cleo", "draw", Points(2, 2), Record(drawn=1))
-    assert one.hear(RoundEnd(2, "loss", "blocked", Points(3, 5), (), ())) is None
-    won = one.hear(MatchEnd("1.1-2", "win", Points(8, 6)))
+    assert one.observe(RoundEnd(2, "loss", "blocked", Points(3, 5), (), ())) is None
+    won = one.observe(MatchEnd("1.1-2", "win", Points(8, 6)))
     assert won == MatchEnded("1.1-2", "ben", "win", Points(8, 6), Record(won=1, drawn=1))
     assert tally.final() == PlayEnded(Record(1, 0, 1), Record(1, 1, 1), Points(10, 8))
 

@@ -110,8 +110,8 @@ def test_a_rescue_that_fails_says_so_and_leaves_nothing_behind(tmp_path: Path) -
         folder.rmdir()
         found = rescue(journal, b"more\n", 1)
     assert found.path is None
-    assert "cup.rescued.jsonl: No such file or directory" in found.told
-    assert "will be played again" in found.told
+    assert "cup.rescued.jsonl: No such file or directory" in found.outcome
+    assert "will be played again" in found.outcome
 
 
 BOTS = [f"{name}={sys.executable} {STEADY_BOT} {name}" for name in ("a", "b")]

@@ -93,7 +93,7 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat, mirror
     bot.hear(end)
     assert end is not None
     assert end.points == Points(score.points[seat], score.points[other(seat)])
-    assert [deals.hear(message) for message in bot.heard] == [None] * len(bot.heard)
+    assert [deals.observe(message) for message in bot.heard] == [None] * len(bot.heard)
     assert (deals.kept, deals.broken) == (4, 0)
 
 

@@ -269,10 +269,10 @@ def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
     assert (clock.budget_ms(SEATS[0]), clock.budget_ms(SEATS[1])) == (1050, 350)
     clock.spend(SEATS[0], 400.4)
     clock.spend(SEATS[1], 400)
-    assert clock.shown(SEATS[0]) == Clock(None, 700)
-    assert clock.shown(SEATS[1]) == Clock(300, None)
+    assert clock.as_message(SEATS[0]) == Clock(None, 700)
+    assert clock.as_message(SEATS[1]) == Clock(300, None)
     clock.spend(SEATS[0], 740)  # within the margin
-    assert clock.shown(SEATS[0]) == Clock(None, 100)
+    assert clock.as_message(SEATS[0]) == Clock(None, 100)
 
 
 def test_without_limits_time_is_endless() -> None:

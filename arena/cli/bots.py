@@ -14,7 +14,7 @@ from arena.plan.options import STARTED
 
 if TYPE_CHECKING:
     from arena.devtools.examination import Finding
-    from arena.devtools.probe import Limits
+    from arena.devtools.probe import CheckLimits
     from arena.plan.bot_spec import BotSpec
 
 _positive = click.IntRange(min=1)
@@ -88,7 +88,7 @@ def check(
       arena check --listen 127.0.0.1:4000 --junit report.xml
     """
     from arena.devtools import check_report
-    from arena.devtools.probe import Limits
+    from arena.devtools.probe import CheckLimits
 
     if (bot is None) is (listen is None):
         raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
@@ -97,7 +97,7 @@ def check(
     name = bot or f"the bot at {listen}"
     tell = (lambda _: None) if as_json else _tell_finding
     spec = None if bot is None else configured(lambda: _spec_of(bot, given(options)))
-    findings = _examine(spec, listen, Limits(start_ms, move_ms), rounds, tell)
+    findings = _examine(spec, listen, CheckLimits(start_ms, move_ms), rounds, tell)
     click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
     if junit:
         junit.write(check_report.as_junit(name, findings))
@@ -122,23 +122,23 @@ def _tell_finding(finding: "Finding") -> None:
 
 
 def _examine(
-    spec: "BotSpec | None", listen: str | None, limits: "Limits", rounds: int, tell: Callable[["Finding"], None]
+    spec: "BotSpec | None", listen: str | None, limits: "CheckLimits", rounds: int, tell: Callable[["Finding"], None]
 ) -> "list[Finding]":
     import trio
 
+    from arena.devtools.bot_sources import CommandSource, ListeningSource
     from arena.devtools.check import examine
-    from arena.devtools.doors import CommandDoor, ListeningDoor
     from arena.support.address import AddressError, address_of, open_listener
     from arena.support.signals import INTERRUPTED, calling_on_signals
 
     async def start_or_listen() -> "list[Finding]":
         if spec is not None:
-            return await examine(CommandDoor(spec), limits, rounds, tell)
+            return await examine(CommandSource(spec), limits, rounds, tell)
         assert listen is not None
         async with await open_listener(listen) as listener:
             say = partial(click.echo, err=True)
             say(f"Waiting for a bot at {address_of(listener)} ...")
-            return await examine(ListeningDoor(listener, limits.start_ms / 1000, say), limits, rounds, tell)
+            return await examine(ListeningSource(listener, limits.start_ms / 1000, say), limits, rounds, tell)
 
     async def until_stopped() -> "list[Finding] | None":
         found = None

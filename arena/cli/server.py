@@ -131,7 +131,7 @@ def connect(
       arena connect 127.0.0.1:4000 --name anna -- greedy
     """
     from arena.client.bridge import connect_all
-    from arena.client.dial import ConnectError, Server
+    from arena.client.dial import ConnectError, Destination
     from arena.plan.bot_spec import BotSpec, command_of, missing_program
     from arena.plan.config import bot_with_options
     from protocol.names import NAME_RULE, name_problem
@@ -144,7 +144,7 @@ def connect(
         raise click.UsageError(f"{name!r} is no name: {unfit}; expected {NAME_RULE}")
     if token_file is not None:
         token = token_file.read().strip()
-    server = Server(address, token, name, tls, ca, retry)
+    server = Destination(address, token, name, tls, ca, retry)
     try:
         finished = connect_all(server, spec, connections, _report(quiet))
     except (ConnectError, AddressError) as error:
@@ -187,7 +187,7 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
 
     import trio
 
-    from arena.client.dial import ConnectError, Server
+    from arena.client.dial import ConnectError, Destination
     from arena.client.spectate import Screen, json_line
     from arena.client.spectate import watch as attend
     from arena.support.signals import unwrap_exception_group
@@ -198,7 +198,7 @@ def watch(address: str, match: str, tls: bool, ca: Path | None, as_json: bool) -
     tell_line = (lambda line: click.echo(json_line(line))) if as_json else None
     try:
         with unwrap_exception_group(ConnectError, AddressError, OSError):
-            finished = trio.run(attend, Server(address, tls=tls, ca=ca), match, screen, tell_line)
+            finished = trio.run(attend, Destination(address, tls=tls, ca=ca), match, screen, tell_line)
     except (ConnectError, AddressError) as error:
         raise click.ClickException(printable(str(error))) from None
     if not finished:

@@ -15,7 +15,7 @@ import trio
 
 from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
 from arena.bots.stderr import PassedOn
-from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
+from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.client.events import (
     ClientEvent,
     DealNotAsPromised,
@@ -39,7 +39,7 @@ _CHUNK: Final = 64 * 1024
 Report = Callable[[ClientEvent], None]
 
 
-def connect_all(server: Server, spec: BotSpec, connections: int, report: Report) -> bool:
+def connect_all(server: Destination, spec: BotSpec, connections: int, report: Report) -> bool:
     """Plays until the server has no more use for the bot; false if a signal came first. Raises ConnectError and
     AddressError."""
     parse_address(server.address)
@@ -52,7 +52,7 @@ def connect_all(server: Server, spec: BotSpec, connections: int, report: Report)
             report(tally.final())
 
 
-async def _until_stopped(server: Server, spec: BotSpec, connections: int, report: Report, tally: Tally) -> bool:
+async def _until_stopped(server: Destination, spec: BotSpec, connections: int, report: Report, tally: Tally) -> bool:
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
             for _ in range(connections):
@@ -60,7 +60,7 @@ async def _until_stopped(server: Server, spec: BotSpec, connections: int, report
     return not scope.cancelled_caught
 
 
-async def stay_connected(server: Server, spec: BotSpec, report: Report, tally: Tally) -> None:
+async def stay_connected(server: Destination, spec: BotSpec, report: Report, tally: Tally) -> None:
     """Returns once the server has no more use for the bot. Raises ConnectError."""
     visit = Visit(server, spec, report, server.context(), tally)
     backoff = Backoff(server.retry, trio.current_time())
@@ -84,7 +84,7 @@ async def stay_connected(server: Server, spec: BotSpec, report: Report, tally: T
 class Visit:
     """One connection after the other, with what is remembered between them."""
 
-    def __init__(self, server: Server, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
+    def __init__(self, server: Destination, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
         self._server = server
         self._spec = spec
         self._report = report

@@ -26,7 +26,7 @@ class CannotConnect(Exception):
 
 
 @attrs.frozen
-class Server:
+class Destination:
     address: str
     token: str | None = attrs.field(default=None, repr=False)
     name: str | None = None  # instead of the bot's own
@@ -45,7 +45,7 @@ class Server:
 
 
 async def connected(
-    server: Server, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
+    server: Destination, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
 ) -> trio.abc.Stream:
     """`met` is told the address of whoever we speak to, before anything is said. Raises CannotConnect, and
     ConnectError where it does not help to try again."""

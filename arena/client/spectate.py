@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import trio
 
-from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Server, connected
+from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.replay.board import board, coloured
 from arena.replay.positions import Step
 from arena.support.signals import calling_on_signals
@@ -166,7 +166,7 @@ def _seat(seat: int | None) -> Seat | None:
     return None if seat is None else SEATS[seat]
 
 
-async def watch(server: Server, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> bool:
+async def watch(server: Destination, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> bool:
     """Until the server has nothing more to show; false if a signal came first. `tell_line` gets the lines instead of
     the screen. Raises ConnectError."""
     with trio.CancelScope() as scope:
@@ -176,7 +176,7 @@ async def watch(server: Server, match: str, screen: Screen, tell_line: Callable[
     return False
 
 
-async def _attend(server: Server, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> None:
+async def _attend(server: Destination, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> None:
     try:
         stream = await connected(server, server.context())
     except CannotConnect as error:

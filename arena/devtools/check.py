@@ -8,9 +8,9 @@ from typing import Final
 import trio
 
 from arena.bots.process import exit_words
-from arena.devtools.doors import Contact, Door
+from arena.devtools.bot_sources import BotSource, Contact
 from arena.devtools.examination import Check, Examination, Finding, Skip, TooSlow, Warned
-from arena.devtools.probe import Limits, Misbehaved
+from arena.devtools.probe import CheckLimits, Misbehaved
 from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
 from engine.ruleset import PRESETS
@@ -21,10 +21,10 @@ _LEAK_SHARE: Final = 0.3
 
 
 async def examine(
-    door: Door, limits: Limits, memory_rounds: int, report: Callable[[Finding], None] = lambda _: None
+    source: BotSource, limits: CheckLimits, memory_rounds: int, report: Callable[[Finding], None] = lambda _: None
 ) -> list[Finding]:
     """All checks, each reported as soon as it is made."""
-    return await Examination(door, limits, memory_rounds, report).run(checks())
+    return await Examination(source, limits, memory_rounds, report).run(checks())
 
 
 def checks() -> Iterator[tuple[str, str, Check]]:

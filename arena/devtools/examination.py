@@ -13,8 +13,8 @@ import attrs
 
 from arena.bots.link import said_text
 from arena.bots.process import SpawnError
-from arena.devtools.doors import ConnectTimeout, Door
-from arena.devtools.probe import Limits, Misbehaved, Probe, plain
+from arena.devtools.bot_sources import BotSource, ConnectTimeout
+from arena.devtools.probe import CheckLimits, Misbehaved, Probe, plain
 
 
 class Verdict(enum.Enum):
@@ -53,8 +53,8 @@ _MOST_FAILURES: Final = 3  # in a row
 
 @attrs.define
 class Examination:
-    door: Door
-    limits: Limits
+    source: BotSource
+    limits: CheckLimits
     memory_rounds: int
     report: Callable[[Finding], None] = lambda _: None  # is called with the finding of each check that is made
     findings: list[Finding] = attrs.field(factory=list)  # of all checks, in their order
@@ -110,7 +110,7 @@ class Examination:
 
     async def greeted(self) -> Probe:
         """A new connection to the bot, on which it has said something."""
-        contact = await self._stack.enter_async_context(self.door.open())
+        contact = await self._stack.enter_async_context(self.source.open())
         self._probe = Probe(contact, self.limits)
         await self._probe.greet()
         return self._probe

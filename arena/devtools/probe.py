@@ -11,7 +11,7 @@ import trio
 
 from arena.bots.link import LinkClosed, said_text
 from arena.bots.process import exit_words
-from arena.devtools.doors import Contact
+from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask, Referee
@@ -48,7 +48,7 @@ class Misbehaved(Exception):
 
 
 @attrs.frozen
-class Limits:
+class CheckLimits:
     start_ms: int = 10_000
     move_ms: int = 1_000
     leave_ms: int = 2_000
@@ -76,7 +76,7 @@ class Round:
 
 
 class Probe:
-    def __init__(self, contact: Contact, limits: Limits, mutate: LineMutator = plain):
+    def __init__(self, contact: Contact, limits: CheckLimits, mutate: LineMutator = plain):
         self.contact = contact
         self.mutate = mutate  # what is really sent in place of each line
         self.limits = limits

@@ -15,7 +15,7 @@ from arena.match.host import Host
 from arena.match.referee import Referee
 from arena.match.reveals import Reveals
 from arena.match.round_play import Players, RoundPlay, Void, Watched
-from arena.match.watchdog import Watch
+from arena.match.watchdog import Watchdog
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from engine.cards import SEATS, Seat, other
@@ -56,7 +56,7 @@ class Match:
         planned: PlannedMatch,
         rules: RuleSet,
         players: Players,
-        watch: Watch,
+        watch: Watchdog,
         keep_fault: Callable[[PlayedRound, Players], str | None],
         may_excuse: Callable[[str], bool],
         dealt_before: Mapping[int, Dealt],

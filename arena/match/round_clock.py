@@ -2,7 +2,7 @@
 
 import math
 
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from engine.cards import SEATS, Seat
 from protocol.messages import Clock
 
@@ -10,7 +10,7 @@ from protocol.messages import Clock
 class RoundClock:
     """The banks of both seats. What a seat is told, and how long it has, change only when its bank does."""
 
-    def __init__(self, limits: tuple[Limits, Limits]):
+    def __init__(self, limits: tuple[TimeLimits, TimeLimits]):
         self._limits = limits
         self._shown = [Clock(limit.move_ms, limit.bank_ms) for limit in limits]
         self._budgets = [self._budget(seat) for seat in SEATS]

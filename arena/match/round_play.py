@@ -23,7 +23,7 @@ from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Referee
 from arena.match.round_clock import RoundClock
-from arena.match.watchdog import Deadline, Watch
+from arena.match.watchdog import Deadline, Watchdog
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Action, BotMessage, Clock, Request
@@ -57,7 +57,7 @@ class RoundPlay:
         referee: Referee,
         players: Players,
         hosts: Hosts,
-        watch: Watch,
+        watch: Watchdog,
         may_excuse: Callable[[str], bool],
         watched: Watched,
     ):

@@ -38,7 +38,7 @@ class Stall:
     until: float
 
 
-class Watch:
+class Watchdog:
     def __init__(self) -> None:
         self._deadlines: set[Deadline] = set()
         self._last_beat = math.inf  # in trio's time

@@ -11,7 +11,7 @@ from arena.pages.markup import Content, joined, tag
 from arena.pages.report_data import Report
 from arena.pages.report_sections import Section, bot, table
 from arena.plan.recorded_config import RecordedConfig
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.stats.columns import NO_VALUE
 
 _MOST_TOURNAMENTS: Final = 20
@@ -66,7 +66,7 @@ def _plain(value: object) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _clock(clock: Limits | None) -> str:
+def _clock(clock: TimeLimits | None) -> str:
     """In seconds, as people say it."""
     if clock is None:
         return NO_VALUE

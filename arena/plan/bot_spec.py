@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 
 
@@ -37,7 +37,7 @@ class BotSpec:
     command: tuple[str, ...]
     cwd: Path | None = None
     env: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)  # values may be secrets
-    limits: Limits = attrs.field(factory=Limits)
+    limits: TimeLimits = attrs.field(factory=TimeLimits)
     restart: Restart = Restart.NEVER
     memory: int | None = None  # bytes
     cpu_seconds: int | None = None
@@ -61,7 +61,7 @@ class RemoteSpec:
 
     name: str
     token_hash: str | None = attrs.field(default=None, repr=False)  # None: let in by an open door, under a free name
-    limits: Limits = attrs.field(factory=Limits)
+    limits: TimeLimits = attrs.field(factory=TimeLimits)
     restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not we
 
 

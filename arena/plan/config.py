@@ -27,7 +27,7 @@ from arena.plan.names import twin_of
 from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
 from arena.plan.schedule import Format
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
@@ -181,15 +181,15 @@ def _of_the_tournament(key: str) -> str:
     return f"it is an option of the whole tournament: --{key}" if key in by_name(TOURNAMENT) else ""
 
 
-def limits_of(keys: Mapping[str, Any]) -> Limits:
+def limits_of(keys: Mapping[str, Any]) -> TimeLimits:
     bank, increment = keys.get("tc", (None, 0))
-    no_move_limit = None if "tc" in keys else Limits().move_ms  # with a bank, each answer may take all of it
-    return Limits(
+    no_move_limit = None if "tc" in keys else TimeLimits().move_ms  # with a bank, each answer may take all of it
+    return TimeLimits(
         move_ms=keys.get("st", no_move_limit),
         bank_ms=bank,
         increment_ms=increment,
-        start_ms=keys.get("start", Limits().start_ms),
-        margin_ms=keys.get("timemargin", Limits().margin_ms),
+        start_ms=keys.get("start", TimeLimits().start_ms),
+        margin_ms=keys.get("timemargin", TimeLimits().margin_ms),
     )
 
 

@@ -21,7 +21,7 @@ from arena.plan.config import (
     limits_of,
 )
 from arena.plan.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 
 
@@ -38,7 +38,7 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
 class TournamentFile:
     config: Config
     server: Mapping[str, Any]  # what stands under [server], and on the command line
-    limits: Limits  # of bots that the file does not name
+    limits: TimeLimits  # of bots that the file does not name
     where: Callable[[str], str]  # the place of a key, or of a bot
 
 

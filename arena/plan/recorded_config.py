@@ -27,7 +27,7 @@ from arena.plan.bot_spec import (
     command_of,
 )
 from arena.plan.schedule import Format, pairing_count
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.support.text import printable
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -39,7 +39,7 @@ class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cmd: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     dir: str | UnsetType | None = UNSET
     env: tuple[str, ...] | dict[str, str] | None = None  # names; journals of before 0.2 have the values as well
-    clock: Limits | None = None
+    clock: TimeLimits | None = None
     restart: Restart | None = None
     memory: int | UnsetType | None = UNSET
     cpu: int | UnsetType | None = UNSET
@@ -127,7 +127,7 @@ def spec_of(recorded: RecordedBot) -> BotSpec:
         command=command_of(recorded.cmd),
         cwd=Path(recorded.dir) if recorded.dir else None,
         env=_environment(recorded),
-        limits=recorded.clock or Limits(),
+        limits=recorded.clock or TimeLimits(),
         restart=recorded.restart or Restart.NEVER,
         memory=recorded.memory or None,
         cpu_seconds=recorded.cpu or None,
@@ -196,7 +196,7 @@ def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
 
 def _bot_settings(bot: RecordedBot) -> dict[str, object]:
     """Without its folder, because a tournament may be resumed from another place."""
-    clock = bot.clock or Limits(None, None, 0, None, 0)
+    clock = bot.clock or TimeLimits(None, None, 0, None, 0)
     return {
         "cmd": bot.cmd,
         "env": tuple(sorted(bot.env or ())),

@@ -10,7 +10,7 @@ import attrs
 
 from arena.plan.config import Config, ConfigError
 from arena.plan.config_file import TournamentFile, read_file
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from protocol.framing import MAX_LINE
 
 
@@ -39,7 +39,7 @@ class ServerConfig:
     show_hands: bool
     watchers: int
     door: DoorLimits
-    bot_limits: Limits  # of bots that the file does not name
+    bot_limits: TimeLimits  # of bots that the file does not name
 
 
 def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, ServerConfig]:

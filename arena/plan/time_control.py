@@ -16,7 +16,7 @@ class ClockError(Exception):
         self.expected = expected
 
 
-class Limits(Struct, frozen=True):
+class TimeLimits(Struct, frozen=True):
     """Milliseconds; None is no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
 
     move_ms: int | None = 10_000  # for each answer

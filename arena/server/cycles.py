@@ -11,7 +11,7 @@ from arena.journal.lines import Journal, TournamentLine
 from arena.plan.bot_spec import AnySpec, RemoteSpec
 from arena.plan.config import Config
 from arena.plan.server_config import ServerConfig
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.tournament.ledger import (
     JournalSummary,
     Ledger,
@@ -109,5 +109,5 @@ class Cycles:
             if recorded.name in named:
                 found.append(named[recorded.name])
             elif recorded.remote:
-                found.append(RemoteSpec(recorded.name, None, recorded.clock or Limits()))
+                found.append(RemoteSpec(recorded.name, None, recorded.clock or TimeLimits()))
         return found

@@ -10,7 +10,7 @@ import trio
 from arena.bots.player import LocalPlayer
 from arena.bots.stderr import PassedOn
 from arena.match.match import Match, PlayedRound
-from arena.match.watchdog import Watch
+from arena.match.watchdog import Watchdog
 from arena.plan.bot_spec import BotError, BotSpec
 from arena.plan.deals import Dealt
 from arena.plan.legacy_deals import recoloured
@@ -78,7 +78,7 @@ async def _until_stopped(bundle: FaultBundle, rules: RuleSet, specs: Sequence[Bo
 
 
 async def _play(bundle: FaultBundle, rules: RuleSet, specs: Sequence[BotSpec]) -> PlayedRound:
-    seed, first, watch = bundle.seed, SEATS[bundle.first], Watch()
+    seed, first, watch = bundle.seed, SEATS[bundle.first], Watchdog()
     planned = PlannedMatch(MatchId("rerun"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
     deal = Deal.from_seed(seed, rules.tactics)
     if bundle.recoloured:

@@ -26,7 +26,7 @@ from arena.match.audience import Audience
 from arena.match.match import Match, PlayedRound, utc_now
 from arena.match.referee import Referee
 from arena.match.round_play import Players, Void
-from arena.match.watchdog import Watch
+from arena.match.watchdog import Watchdog
 from arena.plan.bot_spec import Restart
 from arena.plan.config import Config
 from arena.plan.deals import Dealt
@@ -66,7 +66,7 @@ class Tournament:
         self._journal = journal
         self._ledger = ledger
         self._writer = JournalWriter(journal, listener)
-        self._watch = Watch()
+        self._watch = Watchdog()
         self._remote_bots = remote_bots or NoRemoteBots()
         self._audience = audience
         self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._remote_bots, config.concurrency)

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from arena.cli.main import main
 from arena.cli.progress import PlainLines
 from arena.client.bridge import stay_connected
-from arena.client.dial import ConnectError, Server
+from arena.client.dial import ConnectError, Destination
 from arena.client.tally import Tally
 from arena.devtools.examination import Examination
 from arena.devtools.probe import Misbehaved
@@ -262,7 +262,7 @@ class Script:
 async def connected_to(script: Script) -> None:
     async with trio.open_nursery() as nursery:
         listener = (await nursery.start(partial(trio.serve_tcp, script.serve, 0, host="127.0.0.1")))[0]
-        server = Server(f"127.0.0.1:{listener.socket.getsockname()[1]}")
+        server = Destination(f"127.0.0.1:{listener.socket.getsockname()[1]}")
         await stay_connected(server, parse_bot("random"), lambda _event: None, Tally())
         nursery.cancel_scope.cancel()
 

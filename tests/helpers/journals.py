@@ -12,7 +12,7 @@ from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
 from arena.plan.recorded_config import RecordedBot, RecordedConfig
 from arena.plan.schedule import Format
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from engine.cards import SEATS, card_texts
 from engine.record import GameRecord, replay
 from engine.ruleset import PRESETS
@@ -25,7 +25,7 @@ NAMES = ("greedy", "counting", "random", HOSTILE)
 
 
 def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str = "Evening cup") -> TournamentLine:
-    clock, env = Limits(move_ms=1000), {"TOKEN": "hunter2"}
+    clock, env = TimeLimits(move_ms=1000), {"TOKEN": "hunter2"}
     config = RecordedConfig(
         event=event,
         site="",

@@ -17,7 +17,7 @@ import trustme
 
 from arena.cli.wording import client_text
 from arena.client.bridge import Visit
-from arena.client.dial import Server
+from arena.client.dial import Destination
 from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
 from arena.client.tally import MatchFollower, Tally
 from arena.journal.lines import JournalLine, RoundLine, read
@@ -333,7 +333,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
         assert "tokens cross the network in the clear" in server.line_with("Warning")
     told: list[ClientEvent] = []
-    visit = Visit(Server("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
+    visit = Visit(Destination("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
     visit._warn_of_clear_text("127.0.0.1")
     visit._warn_of_clear_text("::1")
     assert told == []

@@ -10,19 +10,19 @@ import trio
 from click.testing import CliRunner, Result
 
 from arena.cli.main import main
+from arena.devtools.bot_sources import CommandSource, ListeningSource
 from arena.devtools.check import examine
 from arena.devtools.check_report import as_junit
-from arena.devtools.doors import CommandDoor, ListeningDoor
 from arena.devtools.examination import Finding, Verdict
-from arena.devtools.probe import Limits
+from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotSpec
 from tests.helpers.processes import bad_bot, bad_command
 
-QUICK = Limits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
+QUICK = CheckLimits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
 
 
-async def examined(spec: BotSpec, limits: Limits = QUICK, rounds: int = 6) -> dict[str, Finding]:
-    findings = await examine(CommandDoor(spec), limits, rounds)
+async def examined(spec: BotSpec, limits: CheckLimits = QUICK, rounds: int = 6) -> dict[str, Finding]:
+    findings = await examine(CommandSource(spec), limits, rounds)
     return {finding.code: finding for finding in findings}
 
 
@@ -99,14 +99,14 @@ async def test_a_bad_bot_is_told_what_is_wrong(way: str, code: str, message: str
     ],
 )
 async def test_each_check_finds_its_own_kind_of_fault(way: str, code: str) -> None:
-    limits = Limits(start_ms=5000, move_ms=300, leave_ms=2000, patience_ms=3000)
+    limits = CheckLimits(start_ms=5000, move_ms=300, leave_ms=2000, patience_ms=3000)
     findings = await examined(bad_bot(way), limits, rounds=4)
     assert failed(findings)[:1] == [code]
     assert set(failed(findings)) <= {code, "speed-worst"}
 
 
 async def test_a_bot_that_is_late_again_and_again_is_not_waited_for_all_day() -> None:
-    limits = Limits(start_ms=5000, move_ms=1, leave_ms=2000, patience_ms=3000)
+    limits = CheckLimits(start_ms=5000, move_ms=1, leave_ms=2000, patience_ms=3000)
     findings = await examined(bad_bot("always-slow"), limits, rounds=4)
     assert failed(findings)[:1] == ["right-id"]
     assert "21 answers took longer than 1 ms, the slowest " in findings["right-id"].message
@@ -179,7 +179,7 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
     told: list[str] = []
     async with trio.open_nursery() as nursery, listener:
         nursery.start_soon(lambda: trio.run_process([sys.executable, "-c", code]))
-        findings += await examine(ListeningDoor(listener, 0.2, told.append), QUICK, 4)
+        findings += await examine(ListeningSource(listener, 0.2, told.append), QUICK, 4)
     verdicts = {finding.code: finding.verdict for finding in findings}
     assert verdicts.pop("memory") is Verdict.SKIPPED  # not our process
     assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back

@@ -19,7 +19,7 @@ from arena.journal.reader import JournalReader
 from arena.journal.verify import verify_journals
 from arena.plan.recorded_config import RecordedBot, RecordedConfig, differences, readable_part
 from arena.plan.schedule import Format
-from arena.plan.time_control import Limits
+from arena.plan.time_control import TimeLimits
 from arena.stats.standings import fold
 from arena.tournament.ledger import read_past
 from tests.helpers.paths import ROOT
@@ -196,8 +196,8 @@ CONFIG = RecordedConfig(
     rounds=4,
     mirror=False,
     bots=(
-        RecordedBot(name="a", cmd=("./a", "--depth", "3"), dir=None, env=(), clock=Limits(), memory=None),
-        RecordedBot(name="b", remote=True, clock=Limits()),
+        RecordedBot(name="a", cmd=("./a", "--depth", "3"), dir=None, env=(), clock=TimeLimits(), memory=None),
+        RecordedBot(name="b", remote=True, clock=TimeLimits()),
     ),
 )
 
@@ -213,9 +213,9 @@ CONFIG = RecordedConfig(
         (changed(bots=CONFIG.bots and CONFIG.bots[:1]), "the journal has the bots a, b, now there are a"),
         (with_bot(cmd=("./b",)), 'bot a: the journal has cmd = "./a --depth 3", now it is "./b"'),
         (with_bot(env=("KEY",)), 'bot a: the journal has env = "", now it is "KEY"'),
-        (with_bot(clock=Limits(move_ms=500)), "bot a: the journal has st = 10, now it is 0.5"),
-        (with_bot(clock=Limits(10_000, 10_000, 100)), "bot a: the journal has tc = none, now it is 10+0.1"),
-        (with_bot(clock=Limits(start_ms=None)), "bot a: the journal has start = 10, now it is none"),
+        (with_bot(clock=TimeLimits(move_ms=500)), "bot a: the journal has st = 10, now it is 0.5"),
+        (with_bot(clock=TimeLimits(10_000, 10_000, 100)), "bot a: the journal has tc = none, now it is 10+0.1"),
+        (with_bot(clock=TimeLimits(start_ms=None)), "bot a: the journal has start = 10, now it is none"),
         (with_bot(memory=1024), "bot a: the journal has memory = none, now it is 1024"),
         (with_bot(inherit_env=True), "bot a: the journal has inherit-env = false, now it is true"),
         (with_bot(remote=True), "bot a: in the journal it is started here, now it connects from outside"),

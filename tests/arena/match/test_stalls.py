@@ -15,7 +15,7 @@ from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.journal.verify import verify_journals
 from arena.match.match import Match, PlayedRound
-from arena.match.watchdog import Stall, Watch
+from arena.match.watchdog import Stall, Watchdog
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
@@ -32,7 +32,7 @@ KEY = DealKey("7", is_public=True)
 
 
 async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
-    watch = Watch()
+    watch = Watchdog()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
         await trio.sleep(0.02)
@@ -49,7 +49,7 @@ async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testi
         nursery.cancel_scope.cancel()
 
 
-class StalledWatch(Watch):
+class StalledWatchdog(Watchdog):
     """Of a machine that stood still at every deadline, from so many seconds before it."""
 
     seconds = 5.0
@@ -59,7 +59,7 @@ class StalledWatch(Watch):
 
 
 async def play_one_round(
-    config: Config, watch: Watch, may_excuse: bool = True, meanwhile: Callable[[], None] | None = None
+    config: Config, watch: Watchdog, may_excuse: bool = True, meanwhile: Callable[[], None] | None = None
 ) -> PlayedRound:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
@@ -92,7 +92,7 @@ async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
 ) -> None:
     """The bot answers 0.2 seconds late."""
     config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    watch = StalledWatch()
+    watch = StalledWatchdog()
     watch.seconds = stalled_before
     played = await play_one_round(config, watch, may_excuse)
     if is_void:
@@ -109,7 +109,7 @@ async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
 async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
     """The arena stands still while the bot thinks, long before its time is up; the bot is late all the same."""
     config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    played = await play_one_round(config, Watch(), meanwhile=lambda: time.sleep(0.3))
+    played = await play_one_round(config, Watchdog(), meanwhile=lambda: time.sleep(0.3))
     assert played.void is None
     assert played.referee.fault is not None
     assert played.referee.fault.ending is Fault.TIMEOUT
@@ -118,7 +118,7 @@ async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
 async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() -> None:
     """The round goes on: a bot gains nothing by being late on purpose while the machine is busy."""
     config = configured(steady("a"), steady("b"), st="0.2", timemargin="0")
-    played = await play_one_round(config, Watch(), meanwhile=lambda: time.sleep(0.5))
+    played = await play_one_round(config, Watchdog(), meanwhile=lambda: time.sleep(0.5))
     assert (played.void, played.referee.fault) == (None, None)
     assert played.referee.outcome is not None
     times = [move.ms for move in played.referee.moves if move.ms is not None]
@@ -128,7 +128,7 @@ async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() ->
 @pytest.mark.parametrize("stalled", [True, False])
 async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stalled: bool) -> None:
     config = configured(f"slow={bad_command('slow-start')}", steady("good"), start="0.5")
-    watch = StalledWatch()
+    watch = StalledWatchdog()
     watch.seconds = 0.2 if stalled else 0.02
     played = await play_one_round(config, watch)
     if stalled:
@@ -143,7 +143,7 @@ async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stal
 def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.tournament.runner.Watch", StalledWatch)
+    monkeypatch.setattr("arena.tournament.runner.Watchdog", StalledWatchdog)
     journal = tmp_path / "cup.jsonl"
     config = configured(
         f"late={bad_command('late')}", steady("good"),

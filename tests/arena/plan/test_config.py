@@ -12,7 +12,7 @@ from arena.plan.config_file import from_file
 from arena.plan.recorded_config import differences
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
-from arena.plan.time_control import ClockError, Limits, parse_tc
+from arena.plan.time_control import ClockError, TimeLimits, parse_tc
 from engine.cards import SEATS
 from engine.ruleset import PRESETS
 from protocol.messages import Clock
@@ -69,7 +69,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     assert (greedy.name, greedy.restart, greedy.limits.bank_ms) == ("greedy", Restart.MATCH, 10_000)
     assert greedy.limits.move_ms is None
     assert (mine.name, mine.command) == ("mine", ("./mybot", "--fast", "--depth", "3"))
-    assert mine.limits == Limits(move_ms=500, bank_ms=10_000, increment_ms=100, margin_ms=10)
+    assert mine.limits == TimeLimits(move_ms=500, bank_ms=10_000, increment_ms=100, margin_ms=10)
     assert (mine.restart, mine.memory, mine.cpu_seconds) == (Restart.ROUND, 512 * 2**20, 60)
     assert (mine.cwd, mine.env) == (tmp_path, (("DEPTH", "3"),))
 
@@ -265,7 +265,9 @@ def test_other_time_controls_are_refused(text: str) -> None:
 
 
 def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
-    clock = RoundClock((Limits(move_ms=None, bank_ms=1000, increment_ms=100, margin_ms=50), Limits(move_ms=300)))
+    clock = RoundClock(
+        (TimeLimits(move_ms=None, bank_ms=1000, increment_ms=100, margin_ms=50), TimeLimits(move_ms=300))
+    )
     assert (clock.budget_ms(SEATS[0]), clock.budget_ms(SEATS[1])) == (1050, 350)
     clock.spend(SEATS[0], 400.4)
     clock.spend(SEATS[1], 400)
@@ -276,7 +278,7 @@ def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
 
 
 def test_without_limits_time_is_endless() -> None:
-    limits = Limits(move_ms=None)
+    limits = TimeLimits(move_ms=None)
     assert RoundClock((limits, limits)).budget_ms(SEATS[0]) == float("inf")
 
 

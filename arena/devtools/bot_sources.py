@@ -29,14 +29,14 @@ class Contact:
             await self.link.wait_closed()
 
 
-class Door(Protocol):
+class BotSource(Protocol):
     """Where a bot comes in: each opening is a new connection."""
 
     def open(self) -> contextlib.AbstractAsyncContextManager[Contact]: ...
 
 
 @attrs.frozen
-class CommandDoor:
+class CommandSource:
     spec: BotSpec
 
     @contextlib.asynccontextmanager
@@ -50,7 +50,7 @@ class ConnectTimeout(Exception):
 
 
 @attrs.define
-class ListeningDoor:
+class ListeningSource:
     """For bots that connect over TCP. The first may take its time, later ones have `seconds`."""
 
     listener: trio.SocketListener

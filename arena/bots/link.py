@@ -8,6 +8,7 @@ from typing import Final, cast
 import trio
 
 from arena.bots.streams import TcpStream
+from protocol.decoding import excerpt, without_token
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import MAX_LINE, LineBuffer
 from protocol.messages import (
@@ -18,8 +19,6 @@ from protocol.messages import (
     Request,
     ServerHello,
     Welcome,
-    excerpt,
-    without_token,
 )
 from protocol.session import Role, Session
 

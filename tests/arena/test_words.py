@@ -200,7 +200,7 @@ def test_a_wrong_line_is_judged_alike_whatever_the_decoder_says(line: bytes, mon
 
     with pytest.raises(RemoteProtocolError) as then:
         decode_from_bot(line)
-    monkeypatch.setattr(messages, "_decoder", lambda _union: Decoder())
+    monkeypatch.setattr("protocol.decoding._decoder", lambda _union: Decoder())
     with pytest.raises(RemoteProtocolError) as now:
         decode_from_bot(line)
     assert then.value.code == now.value.code

@@ -65,7 +65,7 @@ def _misfit(problem: str, line: bytes, union: Any, examples: Mapping[type[Struct
     types = ", ".join(repr(name) for name in known)
     if tag:
         return RemoteProtocolError(
-            Code.UNKNOWN_TYPE, f"the type {excerpt(tag.encode(), 40)} is unknown; there are {types}"
+            Code.UNKNOWN_TYPE, f"the type {excerpt(tag.encode(), 40)} is unknown; the types are {types}"
         )
     return RemoteProtocolError(
         Code.BAD_MESSAGE,

@@ -128,7 +128,7 @@ def test_a_mistake_in_a_file_is_named_with_the_file(tmp_path: Path) -> None:
     path.write_text("rules base\n\nstone 1 r1 r2 r3 r4 |\n")
     done = arena("show", path)
     assert done.exit_code == 2
-    assert done.stderr == f"Error: {path}:3: your side of stone 1 has 4 cards, but it takes 3 without mud-fight\n"
+    assert done.stderr == f"Error: {path}:3: your side of stone 1 has 4 cards, but the limit is 3 without mud-fight\n"
     missing = arena("show", tmp_path / "none.txt")
     assert (missing.exit_code, "No such file" in missing.stderr) == (2, True)
 

@@ -136,6 +136,12 @@ class TcpStream(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
 
+def tcp_below(stream: trio.abc.Stream) -> TcpStream | None:
+    """The network connection that carries the stream, with or without TLS; None for pipes."""
+    below = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
+    return below if isinstance(below, TcpStream) else None
+
+
 def _close(resource: io.FileIO | socket.socket) -> None:
     closed = resource.closed if isinstance(resource, io.FileIO) else resource.fileno() < 0
     if not closed:

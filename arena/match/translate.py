@@ -27,10 +27,10 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
 
 
 class Translator:
-    """What one seat sees of a game, as a message, again and again.
+    """The `state` of each request to one seat: what the seat may see of the game.
 
-    It reads the game itself instead of a Position and translates each stone once for each of its changes, because this
-    is done for every decision. A test holds it to what `Position.seen_by` shows.
+    It reads the game itself instead of a Position, and translates a stone only when it has changed, because this runs
+    for every decision. A test compares the result with `Position.seen_by`.
     """
 
     def __init__(self, game: Game, seat: Seat):
@@ -75,7 +75,7 @@ _UNSEEN_STONE = messages.StoneState((), (), None, 0, (), None)
 
 
 def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[messages.Event, ...]:
-    """What was done, as this seat hears of it."""
+    """The actions as this seat may see them."""
     return tuple(
         [
             messages.Event("you", action.text) if by == seat else messages.Event("opponent", action.public_text)

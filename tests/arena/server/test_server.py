@@ -275,7 +275,7 @@ async def test_a_bot_that_does_not_come_back_loses_the_round_as_disconnected(
     first, second = served.verified()
     assert first.fault is not None
     assert first.result.ending == "disconnected"
-    assert "was not back within 5 seconds" in first.fault.detail
+    assert "did not reconnect within 5 seconds" in first.fault.detail
     assert second.result.ending == "failed-to-start"  # nobody waits a second time
 
 

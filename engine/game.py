@@ -14,13 +14,11 @@ from engine.errors import IllegalAction, PositionError
 from engine.legality import legal_actions, reason_illegal
 from engine.phase import Phase
 from engine.position import Position
-from engine.position_check import check, check_face_up
+from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
 from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, won_by_stones
 from engine.table import Table
-
-_RECRUITED, _RETURNED = 3, 2
 
 
 @attrs.define
@@ -211,8 +209,8 @@ class Game(Table):
 
     def _recruiter(self, action: Action) -> None:
         self._spend_ruse(action.card)
-        self.draws_left = _RECRUITED
-        self.returns_left = _RETURNED
+        self.draws_left = MOST_DRAWS
+        self.returns_left = MOST_RETURNS
         self._recruit()
 
     def _recruit(self) -> None:

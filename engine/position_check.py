@@ -37,7 +37,7 @@ _WHOSE: Final = ("you", "the opponent")
 _SIDES: Final = ("your side", "the opponent's side")
 _COPIES: Final = Counter(CLAN_CARDS) + Counter(TACTIC_DECK)
 _BLOCKED_AFTER: Final = 2  # turns without effect
-_MOST_DRAWS, _MOST_RETURNS = 3, 2  # of a recruiter
+MOST_DRAWS, MOST_RETURNS = 3, 2  # what a recruiter draws and returns
 
 
 def check(position: Position) -> None:
@@ -172,12 +172,12 @@ def _phase(position: Position) -> Iterator[Problem]:
 
 def _recruiter(position: Position) -> Iterator[Problem]:
     draws, returns = position.draws_left, position.returns_left
-    if not 0 <= draws <= _MOST_DRAWS:
-        yield "draws-left", f"a recruiter has 0 to {_MOST_DRAWS} draws left, not {draws}"
-    if not 0 <= returns <= _MOST_RETURNS:
-        yield "returns-left", f"a recruiter has 0 to {_MOST_RETURNS} returns left, not {returns}"
-    if draws and (position.phase is not Phase.DRAW or returns != _MOST_RETURNS):
-        yield "draws-left", f"draws are left only in the phase draw, and then {_MOST_RETURNS} returns as well"
+    if not 0 <= draws <= MOST_DRAWS:
+        yield "draws-left", f"a recruiter has 0 to {MOST_DRAWS} draws left, not {draws}"
+    if not 0 <= returns <= MOST_RETURNS:
+        yield "returns-left", f"a recruiter has 0 to {MOST_RETURNS} returns left, not {returns}"
+    if draws and (position.phase is not Phase.DRAW or returns != MOST_RETURNS):
+        yield "draws-left", f"draws are left only in the phase draw, and then {MOST_RETURNS} returns as well"
     if position.phase is Phase.RETURN:
         if not returns:
             yield "phase", "cards are returned only by a recruiter; say how many with returns-left 1 or returns-left 2"

@@ -15,7 +15,7 @@ import msgspec
 
 from arena.match import translate
 from arena.match.referee import Ask, Referee
-from engine.cards import SEATS, Seat, card_texts
+from engine.cards import Seat, card_texts
 from engine.scoring import Outcome, Score
 from protocol.fairness import hash_of
 from protocol.messages import Clock, MatchClock, MatchEnd, MatchStart, Request, RevealedDeal, RoundEnd, RoundStart
@@ -65,7 +65,7 @@ class Host:
         self._referee = referee
         self._round_start = RoundStart(
             round=deal.round,
-            seat=0 if self.seat == SEATS[0] else 1,
+            seat=translate.seat_number(self.seat),
             first="you" if self.seat == score.first else "opponent",
             hand=card_texts(tuple(referee.game.hands[self.seat])),
             points=translate.points(score.points, self.seat),

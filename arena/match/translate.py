@@ -4,10 +4,15 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 
 from engine.actions import Action
-from engine.cards import CLAN_CARDS, Seat, card_texts, other
+from engine.cards import CLAN_CARDS, SEATS, Seat, card_texts, other
 from engine.game import Game
 from engine.scoring import Outcome
 from protocol import messages
+
+
+def seat_number(seat: int) -> messages.Seat:
+    """The seat as messages show it."""
+    return 0 if seat == SEATS[0] else 1
 
 
 def side_of(whose: Seat | None, seat: Seat) -> messages.Side | None:

@@ -9,16 +9,17 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from typing import Final
 
 import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.match.audience import Scene
 from arena.match.referee import Referee
+from arena.match.translate import seat_number
 from arena.server.rates import Place, Room
 from engine.actions import parse
-from engine.cards import SEATS, card_texts
+from engine.cards import card_texts
 from engine.position import Cards
 from engine.scoring import Outcome
 from protocol.errors import RemoteProtocolError
@@ -197,19 +198,19 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         round=scene.round,
         rules=scene.rules,
         bots=scene.bots,
-        first=_seat(scene.first),
+        first=seat_number(scene.first),
         points=scene.points,
         number=len(referee.moves),
-        seat=None if seat is None else _seat(seat),
+        seat=None if seat is None else seat_number(seat),
         move=move,
         ms=ms,
         stones=tuple(
             WatchedStone(
                 _texts(stone.sides),
-                None if stone.owner is None else _seat(stone.owner),
+                None if stone.owner is None else seat_number(stone.owner),
                 stone.needs,
                 card_texts(stone.modes),
-                None if stone.complete_first is None else _seat(stone.complete_first),
+                None if stone.complete_first is None else seat_number(stone.complete_first),
             )
             for stone in position.stones
         ),
@@ -218,18 +219,14 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         discard=card_texts(position.discard),
         tactics_played=_texts(position.tactics_played),
         phase=position.phase.value,
-        to_move=None if position.decides is None else _seat(position.decides),
+        to_move=None if position.decides is None else seat_number(position.decides),
     )
 
 
 def result(scene: Scene, outcome: Outcome) -> WatchedResult:
-    winner = None if outcome.winner is None else _seat(outcome.winner)
+    winner = None if outcome.winner is None else seat_number(outcome.winner)
     return WatchedResult(scene.match, scene.round, scene.bots, winner, outcome.ending.value, outcome.points)
 
 
 def _texts(both: tuple[Cards, Cards]) -> BothSides:
     return card_texts(both[0]), card_texts(both[1])
-
-
-def _seat(seat: int) -> Literal[0, 1]:
-    return 0 if seat == SEATS[0] else 1

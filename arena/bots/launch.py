@@ -63,7 +63,7 @@ class Overrun:
                 )
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
-        raise AssertionError(f"a keeper knows no limit {limit!r}")
+        raise AssertionError(f"unknown limit of a keeper: {limit!r}")
 
 
 @attrs.define(eq=False)

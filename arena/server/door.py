@@ -151,7 +151,7 @@ class Door:
                 await self._host(hello, link, place)
             else:
                 if not self._gallery.has_room_for(place):
-                    raise Refused(Refusal.FULL, "there is no room for more watchers")
+                    raise Refused(Refusal.FULL, "there is no room for more spectators")
                 with self._inside_of(place, None):
                     self._check_open()
                     await self._gallery.attend(link, hello.watch, place)

@@ -76,7 +76,7 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
         ("old-protocol", "failed-to-start", "protocol 2 is not supported"),
         ("crash", "crashed", "it ended (exit status 3); on stderr: I am leaving"),
         ("exit-0", "crashed", "it ended (exit status 0); on stderr: I am leaving"),
-        ("close-input", "crashed", "the bot closed its end, but it still runs"),
+        ("close-input", "crashed", "the bot closed its end, but it is still running"),
         ("hang", "timeout", "no answer after "),
         ("late", "timeout", "ms; the limit was 300 ms for an answer"),
         ("ignore-sigterm", "timeout", "no answer after "),

@@ -1,6 +1,6 @@
 """The tournaments of one journal: the one that is unfinished in it, and with `forever` one cycle after the other.
 
-This module knows what is played next, which bots take part and how many rounds are finished; it never waits.
+This module knows what is played next, which bots take part and how many rounds are finished; it never waits for bots.
 """
 
 from collections.abc import Callable, Iterable, Sequence

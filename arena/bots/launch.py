@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 import trio
 
-from arena.bots.keeper import Request
+from arena.bots.keeper import StartRequest
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 
@@ -28,7 +28,7 @@ _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
-class Refused(Exception):
+class StartRefused(Exception):
     """The system refused to start the bot's program."""
 
     def __init__(self, number: int):
@@ -137,7 +137,7 @@ class Kept:
             self.look()
 
     async def started(self, request: bytes) -> None:
-        """Send the request and wait until the bot runs. Raises Refused, KeeperFailed, and OSError if the arena's
+        """Send the request and wait until the bot runs. Raises StartRefused, KeeperFailed, and OSError if the arena's
         machine is short of a resource."""
         left = memoryview(request)
         while left:
@@ -153,7 +153,7 @@ class Kept:
             if self.refused in _OUR_SHORTAGE:
                 raise OSError(self.refused, os.strerror(self.refused))
             if self.refused is not None:
-                raise Refused(self.refused)
+                raise StartRefused(self.refused)
             if self.failure is not None:
                 raise KeeperFailed(self.failure)
             if self.gone.is_set():
@@ -251,12 +251,12 @@ def _request(spec: BotSpec) -> bytes:
     cwd = os.fsencode(spec.cwd) if spec.cwd else None
     if any(b"\0" in part for part in (*command, *environment, *environment.values(), cwd or b"")):
         raise ValueError("embedded null byte")
-    return Request(command, cwd, environment, spec.memory, spec.cpu_seconds, spec.processes).encoded()
+    return StartRequest(command, cwd, environment, spec.memory, spec.cpu_seconds, spec.processes).encoded()
 
 
 async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
     """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
-    Raises Refused, ValueError for a command that contains a null byte, and OSError for what is not the bot's fault."""
+    Raises StartRefused, ValueError for a command with a null byte, and OSError for what is not the bot's fault."""
     request = _request(spec)
     try:
         kept = running_launcher().fork(streams)

@@ -48,8 +48,6 @@ _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the olde
 
 
 class Door:
-    """Admits bots to the lobby and spectators to the gallery, and keeps their tasks."""
-
     def __init__(
         self,
         listener: trio.SocketListener,
@@ -148,7 +146,7 @@ class Door:
         try:
             hello = await self._hello(link, stream, stranger)
             if hello.watch is None:
-                await self._host(hello, link, place)
+                await self._admit(hello, link, place)
             else:
                 if not self._gallery.has_room_for(place):
                     raise Refused(Refusal.FULL, "there is no room for more spectators")
@@ -197,7 +195,8 @@ class Door:
                     self._handshakes.leave(scope)
         raise _GivenUp
 
-    async def _host(self, hello: BotHello, link: Link, place: Place) -> None:
+    async def _admit(self, hello: BotHello, link: Link, place: Place) -> None:
+        """Bring a bot to the lobby and own its connection. Raises Refused if the bot may not enter."""
         known = self._registry.owner(hello)
         if known is not None:
             await self._turn_of(known)

@@ -158,7 +158,7 @@ def _script() -> Iterator[Step]:
     referee = Referee(rules, deal, SEATS[0])
     clock = Clock(1000, None)
     hello: list[Message] = [ServerHello(1, "schotten-arena 0.2.0"), BotHello(1, "first"), Welcome("first")]
-    yield "The server greets, the bot says who it is, and is told under which name it plays.", hello
+    yield "The server greets the bot, the bot says its name, and the server confirms under which name it plays.", hello
     hand = card_texts(tuple(referee.game.hands[0]))
     start: list[Message] = [
         MatchStart("m7", "greedy", 1, rules.name, MatchClock(1000, None, 0)),

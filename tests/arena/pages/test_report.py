@@ -24,7 +24,7 @@ from arena.pages.charts import Axis
 from arena.pages.markup import tag
 from arena.pages.page import json_text
 from arena.pages.report_data import FirstMoverStats, Report, gather, sample
-from tests.helpers.journals import HOSTILE, NAMES, opening, round_line, rounds, write, write_many
+from tests.helpers.journals import HOSTILE, NAMES, numbered_round, opening, rounds, write, write_many
 from tests.helpers.paths import ROOT
 from tests.helpers.summaries import line as standing_line
 from tests.helpers.summaries import opening as standing_opening
@@ -326,7 +326,7 @@ def damaged(path: Path, lines: Sequence[bytes]) -> Path:
 
 def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> None:
     lines = [encoded(opening(NAMES, 2)), *(encoded(each) for each in rounds(8))]
-    unfair = round_line(8, ("greedy", "random"))
+    unfair = numbered_round(8, ("greedy", "random"))
     cheat = encoded(unfair).replace(b'"moves":[[', b'"moves":[[%d,"claim 1",3],[' % unfair.first, 1)
     journal = damaged(tmp_path / "cup.jsonl", [*lines[:3], b"{broken\n", *lines[3:], cheat, lines[1][:50]])
     done = ran(journal, "-o", tmp_path / "out")

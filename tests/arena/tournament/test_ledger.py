@@ -8,12 +8,12 @@ from arena.tournament.ledger import Ledger
 from engine.cards import Seat
 from engine.ruleset import PRESETS
 from engine.scoring import Score
-from tests.helpers.journals import round_line
+from tests.helpers.journals import numbered_round
 
 
 @pytest.mark.parametrize("rules", PRESETS)
 def test_the_score_of_a_match_under_way_follows_from_its_rounds_in_any_order(rules: str) -> None:
-    lines = [round_line(number, ("a", "b"), rules, seed=number) for number in (1, 0)]
+    lines = [numbered_round(number, ("a", "b"), rules, seed=number) for number in (1, 0)]
     ledger, points = Ledger(max_faults=0), [0, 0]
     for line in lines:
         ledger.add(line)

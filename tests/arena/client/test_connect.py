@@ -334,11 +334,11 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
         assert "tokens cross the network in the clear" in server.line_with("Warning")
     told: list[ClientEvent] = []
     visit = Visit(Destination("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
-    visit._warn_of_clear_text("127.0.0.1")
-    visit._warn_of_clear_text("::1")
+    visit.warn_of_clear_text("127.0.0.1")
+    visit.warn_of_clear_text("::1")
     assert told == []
-    visit._warn_of_clear_text("192.0.2.1")
-    visit._warn_of_clear_text("192.0.2.1")
+    visit.warn_of_clear_text("192.0.2.1")
+    visit.warn_of_clear_text("192.0.2.1")
     assert told == [TokenUnprotected()]
     assert client_text(told[0]) == "Warning: the token crosses the network in the clear; with --tls it does not"
 

@@ -270,11 +270,14 @@ def test_wrong_calls_are_told_what_would_be_right(arguments: list[str], words: s
 
 
 def board_after(*keys: str, preset: str = "tactics") -> BoardScreen:
-    screen: BoardScreen | None = BoardScreen.of(replay_of(golden_round(preset)))
+    return pressed(BoardScreen.of(replay_of(golden_round(preset))), *keys)
+
+
+def pressed(screen: BoardScreen, *keys: str) -> BoardScreen:
     for key in keys:
-        assert screen is not None
-        screen = screen.press(key)
-    assert screen is not None
+        after = screen.press(key)
+        assert after is not None
+        screen = after
     return screen
 
 
@@ -304,7 +307,7 @@ def test_every_step_fits_the_smallest_terminal_with_its_move_and_reason() -> Non
     for preset in PRESETS:
         screen = board_after(preset=preset)
         for step in screen.replay.steps[1:]:
-            lines = screen._at(step.number).lines(80, 24)
+            lines = pressed(screen, *str(step.number), "enter").lines(80, 24)
             assert len(lines) == 24
             assert max(map(cell_len, lines)) <= 80
             assert any(line.startswith(f"{step.number}. ") for line in lines)

@@ -97,7 +97,7 @@ async def test_whoever_leaves_before_the_welcome_takes_no_name(tmp_path: Path) -
         for number in range(20):
             await reset_after_hello(served.address, f"ghost {number}")
         await trio.testing.wait_all_tasks_blocked(0.05)
-        assert served.server._registry.entered() == []
+        assert served.server.registry.entered() == []
 
 
 async def come_openly(address: str, name: str) -> Visitor:
@@ -119,7 +119,7 @@ async def test_a_bot_that_left_is_not_in_the_next_cycle(tmp_path: Path, autojump
         await served.heard.wait("begins", "Cycle 3")
         assert await served.heard.wait("begins", "Cycle 2") == "Cycle 2 begins: anna, cleo, dora"
         bots.cancel_scope.cancel()
-    assert served.server._registry.entered() in (["anna", "cleo", "dora"], [])
+    assert served.server.registry.entered() in (["anna", "cleo", "dora"], [])
 
 
 async def test_a_bot_that_comes_back_while_its_opponent_thinks_goes_on_with_that_match(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ async def test_a_match_goes_on_with_another_connection_that_has_played_before(tm
         await served.heard.wait("finished", "1.1-2.2")
         new = await arrived(served.address, "anna")
         await served.heard.wait("came", "2 connections")
-        (_, connection) = served.server._lobby.connections("anna")
-        served.server._lobby._here["anna"].reverse()  # the new one is asked first
+        (_, connection) = served.server.lobby.connections("anna")
+        served.server.lobby.connections("anna").reverse()  # the new one is asked first
         assert connection.link.session.last_id == 0
         bots.start_soon(come_and_play, served.address, "cleo")
         await new.hear_until(Request)
@@ -270,7 +270,7 @@ async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tm
             await visitor.greet(name, token_of(name))
             bots.start_soon(play, visitor)
         await served.heard.wait("finished", "1.1-2.2")
-        while served.server._lobby.names():
+        while served.server.lobby.names():
             await trio.sleep(0.01)
         await watcher.say(BotHello(PROTOCOL, "late", watch=""))
         with trio.fail_after(5):

@@ -11,9 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.cli.progress import PlainLines
 from arena.client.bridge import stay_connected
 from arena.client.dial import ConnectError, Destination
@@ -36,15 +34,12 @@ from engine.ruleset import RULE_SETS, RuleSet
 from protocol import messages
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, ServerHello, Welcome, decode_from_bot, encode
+from tests.helpers.commands import arena
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
 NONSENSE = "qwertz: not made; withdrawn after; there are: matching regex"
 Line = dict[str, Any]
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
 
 
 # Journals

@@ -13,9 +13,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.cli.main import main
 from arena.journal.bot_history import Meetings
 from arena.journal.index import rounds_in
 from arena.journal.lines import Journal, JournalError, RoundName, TournamentLine, VoidLine, encoded, read
@@ -25,6 +24,7 @@ from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
 from arena.stats.standings import fold
 from arena.tournament.ledger import resume
+from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
 
 Line = dict[str, Any]
@@ -33,10 +33,6 @@ Change = Callable[[list[Line]], list[Line]]
 
 def steady(name: str) -> str:
     return f"{name}={sys.executable} {STEADY_BOT} {name}"
-
-
-def arena(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def run(journal: Path) -> Result:
@@ -55,11 +51,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def lines(played: bytes) -> list[Line]:
     """The opening line and four rounds."""
     return [msgspec.json.decode(raw) for raw in played.splitlines()]
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "cup.jsonl"
 
 
 def write(journal: Path, lines: list[Line]) -> Path:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from rich.cells import cell_len
 
-from arena.cli.main import main
 from arena.journal.index import rounds_in
 from arena.journal.lines import TournamentLine, encoded
 from arena.plan.recorded_config import RecordedConfig
@@ -21,19 +20,10 @@ from arena.support.text import cropped, padded, printable
 from engine.cards import SEATS
 from engine.ruleset import PRESETS
 from tests.golden.replay import FOLDER, golden_round
+from tests.helpers.commands import arena
 from tests.helpers.rounds import random_round, written
 
 SNEAKY = "\x1b]0;owned\x07\x1b[2J\u202eann"
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    late = random_round(PRESETS["base"], 8, id="1.1-3.1", bots=("ann", "cy"), stop_after=9)
-    return written(tmp_path / "cup.jsonl", *(golden_round(preset) for preset in PRESETS), late)
 
 
 def listed(result: Result) -> list[str]:

@@ -40,11 +40,6 @@ from tests.helpers.tournaments import command, configured, essence, played, roun
 NEWLINE = b"\n"
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "cup.jsonl"
-
-
 def test_a_tournament_plays_every_round_and_its_journal_is_verified(journal: Path) -> None:
     config = configured(steady("a"), steady("b"), steady("c"), journal=journal, rounds="4", rules="tactics")
     lines = played(config)

@@ -4,14 +4,12 @@ import os
 import pty
 import signal
 import socket
-import ssl
 import struct
 import sys
 from pathlib import Path
 
 import pytest
 import trio
-import trustme
 
 from arena.cli.keys import begin_key
 from arena.cli.progress import Quiet
@@ -19,6 +17,7 @@ from arena.plan.config import ConfigError
 from arena.server.server import serve
 from arena.server.wall_clock import local_time
 from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
+from tests.helpers.tls import certified, connected_securely
 from tests.helpers.visitors import (
     Visitor,
     arrived,
@@ -251,22 +250,12 @@ def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
 
 async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tmp_path: Path) -> None:
     """With TLS the hello is waited for behind the door, so it may come when everybody else has been sent away."""
-    authority = trustme.CA()
-    pem = tmp_path / "server.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
-
-    async def secure(address: str) -> Visitor:
-        visitor = await connected(address)
-        visitor.stream = trio.SSLStream(visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
-        return visitor
-
-    async with serving(tmp_path, TWO, cert=str(pem), key=str(pem)) as served, trio.open_nursery() as bots:
-        watcher = await secure(served.address)
+    tls, trusting = certified(tmp_path)
+    async with serving(tmp_path, TWO, **tls) as served, trio.open_nursery() as bots:
+        watcher = await connected_securely(served.address, trusting)
         await watcher.hear()  # the greeting: it is behind the door now
         for name in ("anna", "ben"):
-            visitor = await secure(served.address)
+            visitor = await connected_securely(served.address, trusting)
             await visitor.greet(name, token_of(name))
             bots.start_soon(play, visitor)
         await served.heard.wait("finished", "1.1-2.2")
@@ -279,12 +268,7 @@ async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tm
 
 async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -> None:
     """One speaks plainly, one says nothing, one stops in the middle of the handshake, one resets there."""
-    authority = trustme.CA()
-    pem = tmp_path / "server.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
-    tls = {"cert": str(pem), "key": str(pem)}
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
+    tls, trusting = certified(tmp_path)
     async with serving(tmp_path, TWO, hello="1", **tls) as served, trio.open_nursery() as bots:
         await (await connected(served.address)).stream.send_all(b'{"type":"hello","protocol":1,"name":"anna"}\n')
         await connected(served.address)
@@ -295,14 +279,10 @@ async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -
         resetting.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await resetting.stream.aclose()
         for name in ("anna", "ben"):
-            visitor = await connected(served.address)
-            visitor.stream = trio.SSLStream(
-                visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True
-            )
+            visitor = await connected_securely(served.address, trusting)
             await visitor.greet(name, token_of(name))
             session = (await visitor.hear_until(Welcome)).session
-            again = await connected(served.address)  # takes its place at once
-            again.stream = trio.SSLStream(again.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
+            again = await connected_securely(served.address, trusting)  # takes its place at once
             await again.greet(name, token_of(name), session)
             bots.start_soon(play, again)
         await served.over.wait()

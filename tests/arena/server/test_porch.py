@@ -3,13 +3,10 @@
 import contextlib
 import socket
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import trio
-import trustme
 
 from arena.match.audience import Scene
 from arena.match.referee import Referee
@@ -20,6 +17,7 @@ from engine.deal import Deal
 from engine.ruleset import PRESETS
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, Watching, Welcome
 from tests.bench.siege import client_hello
+from tests.helpers.tls import certified, connected_securely
 from tests.helpers.visitors import ELSEWHERE, Visitor, arrived, connected, remote_bots, serving, token_of
 
 TWO = remote_bots("anna", "ben")
@@ -167,17 +165,8 @@ async def test_a_flood_is_told_and_kept_out_by_the_kernel_until_it_ends(
 # TLS
 
 
-@contextmanager
-def certified(folder: Path) -> Iterator[tuple[dict[str, str], ssl.SSLContext]]:
-    authority, pem, trusting = trustme.CA(), folder / "server.pem", ssl.create_default_context()
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
-    authority.configure_trust(trusting)
-    yield {"cert": str(pem), "key": str(pem)}, trusting
-
-
 async def come_securely(address: str, name: str, trusting: ssl.SSLContext) -> None:
-    visitor = await connected(address)
-    visitor.stream = trio.SSLStream(visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
+    visitor = await connected_securely(address, trusting)
     await visitor.greet(name, token_of(name))
     await visitor.hear_until(Welcome)
 
@@ -188,26 +177,25 @@ async def test_handshakes_that_are_never_ended_keep_nobody_out(
 ) -> None:
     monkeypatch.setattr("arena.server.door.HANDSHAKES", 8)
     monkeypatch.setattr("arena.server.door.HANDSHAKE_SECONDS", 1000.0)
-    with certified(tmp_path) as (tls, trusting):
-        options = tls | {"connections": "10", "hello": "1000"}
-        async with serving(tmp_path, TWO, **options) as served:
-            crowd = [await connected(served.address, source) for _ in range(20)]
-            for visitor in crowd:
-                await visitor.stream.send_all(client_hello())
-            await come_securely(served.address, "anna", trusting)
-            for visitor in crowd[:10]:  # they had to make room
-                with contextlib.suppress(trio.BrokenResourceError):
-                    while await visitor.stream.receive_some(65536):
-                        pass
+    tls, trusting = certified(tmp_path)
+    async with serving(tmp_path, TWO, connections="10", hello="1000", **tls) as served:
+        crowd = [await connected(served.address, source) for _ in range(20)]
+        for visitor in crowd:
+            await visitor.stream.send_all(client_hello())
+        await come_securely(served.address, "anna", trusting)
+        for visitor in crowd[:10]:  # they had to make room
+            with contextlib.suppress(trio.BrokenResourceError):
+                while await visitor.stream.receive_some(65536):
+                    pass
 
 
 async def test_a_handshake_has_a_time_limit_of_its_own(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
-    with certified(tmp_path) as (tls, _):
-        async with serving(tmp_path, TWO, hello="1000", **tls) as served:
-            visitor = await connected(served.address)
-            await visitor.stream.send_all(client_hello()[:20])
-            assert await visitor.stream.receive_some(1000) == b""
-            assert 5 <= autojump_clock.current_time() < 100
+    tls, _ = certified(tmp_path)
+    async with serving(tmp_path, TWO, hello="1000", **tls) as served:
+        visitor = await connected(served.address)
+        await visitor.stream.send_all(client_hello()[:20])
+        assert await visitor.stream.receive_some(1000) == b""
+        assert 5 <= autojump_clock.current_time() < 100
 
 
 # Watchers

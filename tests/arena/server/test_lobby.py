@@ -17,7 +17,6 @@ from arena.plan.config import ConfigError
 from arena.server.server import serve
 from arena.server.wall_clock import local_time
 from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
-from tests.helpers.tls import certified, connected_securely
 from tests.helpers.visitors import (
     Visitor,
     arrived,
@@ -32,7 +31,11 @@ from tests.helpers.visitors import (
 )
 
 LONG_AGO = "2020-01-01T00:00"
+
+
 TWO = remote_bots("anna", "ben")
+
+
 THREE = remote_bots("anna", "ben", "cleo")
 
 
@@ -246,44 +249,3 @@ def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
     config, server = configured(tmp_path, TWO, begin="key")
     with pytest.raises(ConfigError, match="--begin key needs a terminal"):
         serve(config, server, Quiet())
-
-
-async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tmp_path: Path) -> None:
-    """With TLS the hello is waited for behind the door, so it may come when everybody else has been sent away."""
-    tls, trusting = certified(tmp_path)
-    async with serving(tmp_path, TWO, **tls) as served, trio.open_nursery() as bots:
-        watcher = await connected_securely(served.address, trusting)
-        await watcher.hear()  # the greeting: it is behind the door now
-        for name in ("anna", "ben"):
-            visitor = await connected_securely(served.address, trusting)
-            await visitor.greet(name, token_of(name))
-            bots.start_soon(play, visitor)
-        await served.heard.wait("finished", "1.1-2.2")
-        while served.server.lobby.names():
-            await trio.sleep(0.01)
-        await watcher.say(BotHello(PROTOCOL, "late", watch=""))
-        with trio.fail_after(5):
-            await served.over.wait()
-
-
-async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -> None:
-    """One speaks plainly, one says nothing, one stops in the middle of the handshake, one resets there."""
-    tls, trusting = certified(tmp_path)
-    async with serving(tmp_path, TWO, hello="1", **tls) as served, trio.open_nursery() as bots:
-        await (await connected(served.address)).stream.send_all(b'{"type":"hello","protocol":1,"name":"anna"}\n')
-        await connected(served.address)
-        await (await connected(served.address)).stream.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
-        resetting = await connected(served.address)
-        assert isinstance(resetting.stream, trio.SocketStream)
-        await resetting.stream.send_all(b"\x16\x03\x01\x02\x00")
-        resetting.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        await resetting.stream.aclose()
-        for name in ("anna", "ben"):
-            visitor = await connected_securely(served.address, trusting)
-            await visitor.greet(name, token_of(name))
-            session = (await visitor.hear_until(Welcome)).session
-            again = await connected_securely(served.address, trusting)  # takes its place at once
-            await again.greet(name, token_of(name), session)
-            bots.start_soon(play, again)
-        await served.over.wait()
-    assert all(line.fault is None for line in served.verified())

@@ -2,7 +2,6 @@
 
 import contextlib
 import socket
-import ssl
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import PRESETS
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, Watching, Welcome
-from tests.bench.siege import client_hello
-from tests.helpers.tls import certified, connected_securely
 from tests.helpers.visitors import ELSEWHERE, Visitor, arrived, connected, remote_bots, serving, token_of
 
 TWO = remote_bots("anna", "ben")
@@ -160,42 +157,6 @@ async def test_a_flood_is_told_and_kept_out_by_the_kernel_until_it_ends(
         await is_welcome(served.address, "ben")
         await trio.sleep(2)
         await (await connected(served.address, ELSEWHERE)).hear()
-
-
-# TLS
-
-
-async def come_securely(address: str, name: str, trusting: ssl.SSLContext) -> None:
-    visitor = await connected_securely(address, trusting)
-    await visitor.greet(name, token_of(name))
-    await visitor.hear_until(Welcome)
-
-
-@pytest.mark.parametrize("source", [ELSEWHERE, "127.0.0.1"])
-async def test_handshakes_that_are_never_ended_keep_nobody_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
-) -> None:
-    monkeypatch.setattr("arena.server.door.HANDSHAKES", 8)
-    monkeypatch.setattr("arena.server.door.HANDSHAKE_SECONDS", 1000.0)
-    tls, trusting = certified(tmp_path)
-    async with serving(tmp_path, TWO, connections="10", hello="1000", **tls) as served:
-        crowd = [await connected(served.address, source) for _ in range(20)]
-        for visitor in crowd:
-            await visitor.stream.send_all(client_hello())
-        await come_securely(served.address, "anna", trusting)
-        for visitor in crowd[:10]:  # they had to make room
-            with contextlib.suppress(trio.BrokenResourceError):
-                while await visitor.stream.receive_some(65536):
-                    pass
-
-
-async def test_a_handshake_has_a_time_limit_of_its_own(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
-    tls, _ = certified(tmp_path)
-    async with serving(tmp_path, TWO, hello="1000", **tls) as served:
-        visitor = await connected(served.address)
-        await visitor.stream.send_all(client_hello()[:20])
-        assert await visitor.stream.receive_some(1000) == b""
-        assert 5 <= autojump_clock.current_time() < 100
 
 
 # Watchers

@@ -31,11 +31,7 @@ from tests.helpers.visitors import (
 )
 
 LONG_AGO = "2020-01-01T00:00"
-
-
 TWO = remote_bots("anna", "ben")
-
-
 THREE = remote_bots("anna", "ben", "cleo")
 
 

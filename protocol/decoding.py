@@ -13,7 +13,7 @@ from protocol.names import NAME_RULE, is_recorded_name
 
 
 @cache
-def _decoder(union: Any) -> msgspec.json.Decoder[Any]:
+def decoder_of(union: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(union)
 
 
@@ -23,7 +23,7 @@ def decode(line: bytes, union: Any, examples: Mapping[type[Struct], str]) -> Any
     try:
         if not line.isascii():
             line.decode()  # the JSON decoder does not look into fields that it skips
-        return _decoder(union).decode(line)
+        return decoder_of(union).decode(line)
     except UnicodeDecodeError as error:
         raise RemoteProtocolError(
             Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"

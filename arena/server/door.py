@@ -38,12 +38,12 @@ _HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
 _FAREWELL_SECONDS: Final = 1.0  # for the peer to receive the last messages
 # Tasks for peers of one address that do not prove a name, per second and at once. A network gets four times as many.
-_TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
+TASKS, TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 # Connections of one bot, per second and at once. Replacing one connection by another takes a millisecond.
 _TURNS, _TURNS_AT_ONCE = 50.0, 50.0
 _LONGEST_TURN: Final = 1.0  # seconds that a connection waits for its turn; 50 of them wait then
-_HANDSHAKE_SECONDS: Final = 5.0
-_HANDSHAKES: Final = 128  # of TLS, until hello: each takes a task and about 50 KB; at most half from one address
+HANDSHAKE_SECONDS: Final = 5.0
+HANDSHAKES: Final = 128  # of TLS, until hello: each takes a task and about 50 KB; at most half from one address
 _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
 
 
@@ -68,9 +68,9 @@ class Door:
         self._inside: Counter[str] = Counter()  # bots and spectators by address
         self._welcoming: Counter[str] = Counter()  # bots that are admitted and not in the lobby yet, by name
         self._strikes = Strikes(limits.wrong_tokens)
-        self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
+        self._tasks = Shares(TASKS, TASKS_AT_ONCE, _NETWORK)
         self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
-        self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
+        self._handshakes: Room[trio.CancelScope] = Room(HANDSHAKES, HANDSHAKES // 2)
         self._lingering = Lingering()
         self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
@@ -182,7 +182,7 @@ class Door:
                 pushed.cancel()
             try:
                 with trio.fail_after(self._limits.hello_seconds):
-                    with trio.fail_after(_HANDSHAKE_SECONDS):
+                    with trio.fail_after(HANDSHAKE_SECONDS):
                         await stream.do_handshake()
                     await link.say(_HELLO)
                     await link.wait_line()

@@ -6,13 +6,18 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test fuzz check bench attack format playthroughs confusables spec strength picture clean help
+.PHONY: demo test coverage fuzz check bench attack format playthroughs confusables spec strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
 
 test: $(READY)  ## all tests
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
+
+coverage: $(READY)  ## all tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup; status=$$?; \
+	$(BIN)/coverage combine -q && $(BIN)/coverage report && exit $$status
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes
 	@$(BIN)/pytest -q -n auto --hypothesis-profile=fuzz -m fuzz

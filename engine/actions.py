@@ -65,7 +65,7 @@ class Action:
 
     @property
     def public_text(self) -> str:
-        """The action as everybody but its player hears of it: of a returned card, only which deck it goes to."""
+        """The action as the opponent and spectators may see it: for a returned card, only the deck that it goes to."""
         if self.kind is Kind.RETURN:
             return "return clan" if is_clan(self.card) else "return tactic"
         return self.text
@@ -83,7 +83,7 @@ class Action:
 
 PLACEABLE: Final = (*CLAN_CARDS, *ELITE_TROOPS)
 # Some of these moves are never legal: a combat mode cannot be moved, the traitor cannot take an elite troop, the
-# strategist must choose another stone. They are actions nevertheless, so that a player who tries one is told the rule.
+# strategist must choose another stone. They are actions nevertheless, so that the error names the rule.
 MOVABLE: Final = (*PLACEABLE, *COMBAT_MODES)
 
 

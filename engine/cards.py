@@ -1,8 +1,8 @@
-"""What a card is, how it is stone_number, and the two decks.
+"""What a card is, how it is written, and the two decks.
 
 A card is a small int, so that a set of clan cards is one int used as a bit mask. Clan cards are 0 to 53,
-colour by colour; the tactic cards follow. The two jokers are the same card, twice in the deck: nobody can
-tell them apart.
+colour by colour; the tactic cards follow. The two jokers are the same card, twice in the deck, because no rule tells
+them apart.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ _TACTIC_TEXTS = (
 CARD_TEXTS: Final = (*(f"{colour}{value}" for colour in COLOURS for value in VALUES), *_TACTIC_TEXTS)
 CARD_BY_TEXT: Final = {text: Card(n) for n, text in enumerate(CARD_TEXTS)}
 
-# A card that lies face down: only its deck is known. Backs stand in positions that hide something, never in a game.
+# A card that lies face down: only its deck is known. Backs occur in positions that hide cards, never in a game.
 CLAN_BACK, TACTIC_BACK = Card(63), Card(64)
 BACK_BY_TEXT: Final = {"clan": CLAN_BACK, "tactic": TACTIC_BACK}
 _TEXTS: Final = (*CARD_TEXTS, *BACK_BY_TEXT)
@@ -71,11 +71,12 @@ def other(seat: Seat) -> Seat:
 
 
 def stone_number(stone: Stone) -> int:
-    """The stone's number as players say it."""
+    """The number that players see: 1 to 9."""
     return stone + 1
 
 
 def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
+    """The cards with these texts. Raises NotationError for a text that is not a card."""
     try:
         return tuple(CARD_BY_TEXT[text] for text in texts)
     except KeyError as unknown:
@@ -84,6 +85,7 @@ def cards_from_texts(texts: Iterable[str]) -> tuple[Card, ...]:
         ) from None
 
 
-@lru_cache(maxsize=1 << 14)  # sides and hands come again and again; some 3 MB when full
+@lru_cache(maxsize=1 << 14)  # the same sides and hands recur; about 3 MB when full
 def card_texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
+    """The text of each card; a card that lies face down is `clan` or `tactic`."""
     return tuple([_TEXTS[card] for card in cards])

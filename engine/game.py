@@ -14,13 +14,11 @@ from engine.errors import IllegalAction, PositionError
 from engine.legality import legal_actions, reason_illegal
 from engine.phase import Phase
 from engine.position import Position
-from engine.position_check import check, check_face_up
+from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
 from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, won_by_stones
 from engine.table import Table
-
-_RECRUITED, _RETURNED = 3, 2
 
 
 @attrs.define
@@ -47,7 +45,7 @@ class Game(Table):
 
     @staticmethod
     def from_position(position: Position) -> "Game":
-        """A game that continues exactly as the one that the position was taken from.
+        """A game that continues exactly like the one that the position was taken from.
 
         Raises PositionError for a position that cannot come up, and for one in which cards lie face down.
         """
@@ -88,15 +86,15 @@ class Game(Table):
         return Position.of(self)
 
     def to_text(self) -> str:
-        """The text of the position, from which `from_text` continues."""
+        """The text of the position, which `from_text` reads."""
         return position_to_text(self.position())
 
     def legal_actions(self) -> list[Action]:
-        """All that the player to move may do, in a fixed order; empty when the round is over."""
+        """All actions that the player to move may take, in a fixed order; none once the round is over."""
         return legal_actions(self)
 
     def apply(self, action: Action) -> None:
-        """Does the action for the player to move, and all that follows by itself, up to the next decision.
+        """Apply the action of the player to move, and everything that follows automatically up to the next decision.
 
         Raises IllegalAction, and changes nothing, if the rules do not allow it.
         """
@@ -116,7 +114,7 @@ class Game(Table):
         return twin
 
     def _enter_phase(self) -> None:
-        """Finds what follows from the phase, for a position that was set up by hand."""
+        """Compute what follows from the phase, for a game that was made from a position."""
         if self.phase is Phase.CLAIM:
             self.claimable = self.provable_stones(self.to_move)
             if not self.claimable:
@@ -128,7 +126,7 @@ class Game(Table):
                     return
             self._finish_blocked()
 
-    # The course of a turn: each step goes on to the next one until somebody has to decide.
+    # The course of a turn: each step leads to the next one until a player has to decide.
 
     def _start_turn(self, seat: Seat) -> None:
         self.to_move = seat
@@ -185,7 +183,7 @@ class Game(Table):
         self.claimable = 0
         self.outcome = Outcome.of(winner, ending, self.owners)
 
-    # One handler for each kind of action; `reason_illegal` has allowed it already.
+    # One handler for each kind of action, called after `reason_illegal` found no reason.
 
     def _spend_ruse(self, card: Card) -> None:
         self.spend_tactic(self.to_move, card)
@@ -211,12 +209,12 @@ class Game(Table):
 
     def _recruiter(self, action: Action) -> None:
         self._spend_ruse(action.card)
-        self.draws_left = _RECRUITED
-        self.returns_left = _RETURNED
+        self.draws_left = MOST_DRAWS
+        self.returns_left = MOST_RETURNS
         self._recruit()
 
     def _recruit(self) -> None:
-        """Draws while there is no choice of deck, then waits for the returns."""
+        """Draw while there is no choice of deck, then wait for the returns."""
         while self.draws_left and (self.clan_deck or self.tactic_deck):
             if self.clan_deck and self.tactic_deck:
                 self.phase = Phase.DRAW

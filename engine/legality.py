@@ -42,7 +42,6 @@ from engine.cards import (
     stone_number,
 )
 from engine.phase import Phase
-from engine.ruleset import ClaimTime
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -141,8 +140,8 @@ def reason_illegal(game: "Game", action: Action) -> str | None:
 
 def _wrong_phase(game: "Game", action: Action) -> str:
     if action.kind in (Kind.CLAIM, Kind.DONE) and game.phase is not Phase.OVER:
-        when = "at the start of a turn" if game.rules.claims is ClaimTime.TURN_START else "after playing"
-        return f"not now: stones are claimed {when}, and only where one can be proven; {_PHASES[game.phase]}"
+        when = f"stones are claimed {game.rules.claims.words}, and only where one can be proven"
+        return f"not now: {when}; {_PHASES[game.phase]}"
     return f"not now: {_PHASES[game.phase]}"
 
 

@@ -1,7 +1,7 @@
 """One moment of a round as a frozen value: all that decides how the round continues, and what each seat may see of it.
 
 `Game.position()` makes one, `Game.from_position()` continues from it, `engine.position_text` writes it as a text.
-`seen_by` is the only place that hides cards: a card that may not be seen is replaced by its back.
+`seen_by` hides cards by replacing each card that may not be seen by its back.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Which positions can come up in a round. Every problem says what is wrong and what would be right.
 
-A position may leave out cards that do not matter, as the examples of SPEC.md do, so not all cards need to be there.
+A position may leave out cards that do not matter, as the examples of SPEC.md do.
 Seat 0 is "you", as in the text of a position.
 """
 
@@ -37,24 +37,24 @@ _WHOSE: Final = ("you", "the opponent")
 _SIDES: Final = ("your side", "the opponent's side")
 _COPIES: Final = Counter(CLAN_CARDS) + Counter(TACTIC_DECK)
 _BLOCKED_AFTER: Final = 2  # turns without effect
-_MOST_DRAWS, _MOST_RETURNS = 3, 2  # of a recruiter
+MOST_DRAWS, MOST_RETURNS = 3, 2  # what a recruiter draws and returns
 
 
 def check(position: Position) -> None:
-    """Raises PositionError for the first thing that cannot be."""
+    """Check that the position can come up in a round. Raises PositionError for the first problem."""
     for problems in (_decks, _cards, _hands, _stones, _tactics_played, _phase, _recruiter, _course):
         for where, problem in problems(position):
             raise PositionError(problem, where)
 
 
 def check_face_up(position: Position) -> None:
-    """Raises PositionError for a position that hides cards."""
+    """Check that all cards lie face up. Raises PositionError if the position hides cards."""
     if hidden := face_down(position):
         raise PositionError("cards lie face down here, so the round cannot be continued; name them", hidden[0])
 
 
 def face_down(position: Position) -> list[str]:
-    """Where cards lie face down, as the lines of the text begin."""
+    """The places where cards lie face down, named as in the text of a position."""
     return [where for where, _, cards in _places(position) if CLAN_BACK in cards or TACTIC_BACK in cards]
 
 
@@ -63,7 +63,7 @@ def _text(card: Card) -> str:
 
 
 def _places(position: Position) -> Iterator[tuple[str, str, Cards]]:
-    """The line, the place in words, and the cards there."""
+    """For each place: how its line of the text begins, the place in words, and the cards there."""
     yield HANDS[0], "in your hand", position.hands[0]
     yield HANDS[1], "in the opponent's hand", position.hands[1]
     for number, stone in enumerate(position.stones, 1):
@@ -114,7 +114,7 @@ def _hands(position: Position) -> Iterator[Problem]:
 
 def _stones(position: Position) -> Iterator[Problem]:
     if len(position.stones) != 9:
-        yield "stone", f"there are {len(position.stones)} stones, but expected 9"
+        yield "stone", f"there are {len(position.stones)} stones instead of 9"
     for index, stone in enumerate(position.stones):
         number = stone_number(Stone(index))
         for problem in _stone(stone, number):
@@ -132,15 +132,16 @@ def _stone(stone: StonePosition, number: int) -> Iterator[str]:
                 yield f"{_text(card)} cannot lie on a side; clan cards and elite troops can"
         if len(side) > stone.needs:
             hint = "" if stone.needs == 4 else " without mud-fight"
-            yield f"{_SIDES[seat]} of stone {number} has {len(side)} cards, but it takes {stone.needs}{hint}"
+            yield f"{_SIDES[seat]} of stone {number} has {len(side)} cards, but the limit is {stone.needs}{hint}"
         if stone.owner == seat and not stone.is_complete(seat):
             state = f"with {len(side)} of {stone.needs} cards on {_SIDES[seat]}"
             yield f"{_WHOSE[seat]} cannot own stone {number} {state}; a claim needs all of them"
     complete = [seat for seat in SEATS if stone.is_complete(seat)]
     if stone.complete_first not in complete and (complete or stone.complete_first is not None):
-        whose = "a side" if stone.complete_first is None else _SIDES[stone.complete_first]
-        state = "complete, so one was so first" if stone.complete_first is None else "not complete, so it was not first"
-        yield f"{whose} of stone {number} is {state}"
+        if stone.complete_first is None:
+            yield f"a side of stone {number} is complete, so one of them was complete first"
+        else:
+            yield f"{_SIDES[stone.complete_first]} of stone {number} is not complete, so it was not complete first"
 
 
 def _tactics_played(position: Position) -> Iterator[Problem]:
@@ -157,29 +158,29 @@ def _tactics_played(position: Position) -> Iterator[Problem]:
             yield "played", f"{_WHOSE[seat]} played two jokers, but each player may play only one"
         if len(mine) > len(theirs) + 1:
             ahead = f"{_WHOSE[seat]} played {len(mine)} tactic cards and the other player {len(theirs)}"
-            yield "played", f"{ahead}, but nobody may be more than one ahead"
+            yield "played", f"{ahead}, but a player may be at most one ahead"
 
 
 def _phase(position: Position) -> Iterator[Problem]:
     if position.phase is not Phase.DRAW:
         return
     if not (position.clan_deck and position.tactic_deck):
-        yield "phase", "there is nothing to choose in a draw while a deck is empty; the card is drawn by itself"
+        yield "phase", "there is nothing to choose in a draw while a deck is empty; the card is drawn automatically"
     if not position.draws_left and len(position.hands[position.to_move]) >= position.rules.hand_limit:
         yield "phase", f"a hand of {position.rules.hand_limit} cards is full, so nothing is drawn"
 
 
 def _recruiter(position: Position) -> Iterator[Problem]:
     draws, returns = position.draws_left, position.returns_left
-    if not 0 <= draws <= _MOST_DRAWS:
-        yield "draws-left", f"a recruiter has 0 to {_MOST_DRAWS} draws left, not {draws}"
-    if not 0 <= returns <= _MOST_RETURNS:
-        yield "returns-left", f"a recruiter has 0 to {_MOST_RETURNS} returns left, not {returns}"
-    if draws and (position.phase is not Phase.DRAW or returns != _MOST_RETURNS):
-        yield "draws-left", f"draws are left only in the phase draw, and then {_MOST_RETURNS} returns as well"
+    if not 0 <= draws <= MOST_DRAWS:
+        yield "draws-left", f"a recruiter has 0 to {MOST_DRAWS} draws left, not {draws}"
+    if not 0 <= returns <= MOST_RETURNS:
+        yield "returns-left", f"a recruiter has 0 to {MOST_RETURNS} returns left, not {returns}"
+    if draws and (position.phase is not Phase.DRAW or returns != MOST_RETURNS):
+        yield "draws-left", f"draws are left only in the phase draw, and then {MOST_RETURNS} returns as well"
     if position.phase is Phase.RETURN:
         if not returns:
-            yield "phase", "cards are returned only to a recruiter; say how many with returns-left 1 or returns-left 2"
+            yield "phase", "cards are returned only by a recruiter; say how many with returns-left 1 or returns-left 2"
         if not position.hands[position.to_move]:
             yield "phase", f"{_WHOSE[position.to_move]} cannot return a card from an empty hand"
     elif returns and not draws:
@@ -187,16 +188,16 @@ def _recruiter(position: Position) -> Iterator[Problem]:
 
 
 def _course(position: Position) -> Iterator[Problem]:
-    """The round is over exactly where the rules end it."""
+    """Problems of a round that is over though the rules do not end it, or the other way round."""
     blocked = position.idle_turns == _BLOCKED_AFTER
     if not 0 <= position.idle_turns <= _BLOCKED_AFTER:
-        yield "idle", f"there are 0 to {_BLOCKED_AFTER} turns without effect in a row, not {position.idle_turns}"
+        yield "idle", f"0 to {_BLOCKED_AFTER} turns in a row can be without effect, not {position.idle_turns}"
     winners = [seat for seat in SEATS if won_by_stones(position.owners, seat)]
     if len(winners) == 2:
-        yield "stone", "both players hold enough stones to win, but the round ends with the first who does"
+        yield "stone", "both players hold enough stones to win, but the round ends when the first of them does"
     if position.phase is Phase.OVER:
         if not winners and not blocked:
-            yield "phase", f"the round is not over: nobody has won, and there is no line idle {_BLOCKED_AFTER}"
+            yield "phase", f"the round is not over: neither player has won, and there is no line idle {_BLOCKED_AFTER}"
     elif winners:
         yield "phase", f"{_WHOSE[winners[0]]} won with these stones, so the phase is over"
     elif blocked:

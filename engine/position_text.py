@@ -19,7 +19,7 @@
     effect no                whether something was played, claimed or drawn in this turn
 
 Without a line for a deck, it holds all cards that are not named elsewhere. A card that lies face down is written `clan`
-or `tactic`, several as `31*clan`. Empty lines and lines that begin with # mean nothing.
+or `tactic`, several as `31*clan`. Empty lines and lines that begin with # are ignored.
 """
 
 import re
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def position_from_text(text: str) -> Position:
-    """The position that the text describes. Raises PositionError, with the number of the line that is wrong."""
+    """The position that the text describes. Raises PositionError, which names the line that is wrong."""
     lines = _Lines(text)
     try:
         position = _read(lines)
@@ -189,7 +189,7 @@ def _read(lines: _Lines) -> Position:
         to_move=lines.choice("to-move", _SEATS, SEATS[0]),
         draws_left=lines.number("draws-left"),
         returns_left=lines.number("returns-left"),
-        turn_had_effect=lines.choice("effect", _YES_NO, _usually_active(rules, phase, idle)),
+        turn_had_effect=lines.choice("effect", _YES_NO, _usual_effect(rules, phase, idle)),
         idle_turns=idle,
     )
 
@@ -200,15 +200,15 @@ def _deck(lines: _Lines, start: str, all_cards: Iterable[Card], used: Counter[Ca
     return tuple(reversed(list((Counter(all_cards) - used).elements())))
 
 
-def _usually_active(rules: RuleSet, phase: Phase, idle: int) -> bool:
-    """Whether a turn has had an effect that has come this far, where the text does not say."""
+def _usual_effect(rules: RuleSet, phase: Phase, idle: int) -> bool:
+    """The default of `effect`: whether a turn that has reached this phase has usually had an effect."""
     if phase is Phase.OVER:
         return idle < 2
     return phase in (Phase.DRAW, Phase.RETURN) or (phase is Phase.CLAIM and rules.claims is ClaimTime.AFTER_PLAY)
 
 
 def position_to_text(position: Position) -> str:
-    """The text that `position_from_text` reads, without the lines that say what is so anyway."""
+    """The text that `position_from_text` reads, without lines that only state a default."""
     return "\n".join(_lines(position)) + "\n"
 
 
@@ -234,7 +234,7 @@ def _lines(position: Position) -> Iterator[str]:
             yield f"{start} {value}"
     if position.idle_turns:
         yield f"idle {position.idle_turns}"
-    if position.turn_had_effect is not _usually_active(position.rules, position.phase, position.idle_turns):
+    if position.turn_had_effect is not _usual_effect(position.rules, position.phase, position.idle_turns):
         yield f"effect {'yes' if position.turn_had_effect else 'no'}"
 
 
@@ -243,7 +243,7 @@ def _line(start: str, cards: Cards) -> str:
 
 
 def _words(cards: Cards) -> Iterator[str]:
-    """Cards that lie face down are counted."""
+    """The words for cards; those that lie face down are counted, as in `31*clan`."""
     texts = card_texts(cards)
     for back in BACK_BY_TEXT:
         if count := texts.count(back):

@@ -1,4 +1,4 @@
-"""Deal and moves make the same game again; a record that breaks the rules is told where it does."""
+"""A recorded round: its deal and moves reproduce the game, and RecordError names the first illegal move."""
 
 from collections.abc import Iterator
 
@@ -19,17 +19,17 @@ class GameRecord:
     deal: Deal
     first: Seat
     moves: tuple[tuple[Seat, str], ...]
-    outcome: Outcome | None = None  # what the record says came of it; None while the round is still played
+    outcome: Outcome | None = None  # as recorded; None while the round is being played
 
 
 @attrs.frozen
 class Step:
-    game: Game  # as it was before the action; copy it to keep it
+    game: Game  # before the action; it changes with the next step, so copy it to keep it
     action: Action
 
 
 def dealt(record: GameRecord) -> Game:
-    """The record's game before its first move. Raises RecordError for cards or a seat that do not exist."""
+    """The record's game before its first move. Raises RecordError if its deal or its first seat is not valid."""
     if record.first not in SEATS:
         raise RecordError(f"seat {record.first} cannot begin: seats are 0 and 1")
     try:
@@ -39,9 +39,9 @@ def dealt(record: GameRecord) -> Game:
 
 
 def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
-    """The record's game, move by move. Raises RecordError at the first move that the rules do not allow.
+    """Play the record move by move. Raises RecordError at the first move that the rules do not allow.
 
-    The game is one object that changes under way. A caller that needs it afterwards passes its own, made by `dealt`.
+    All steps share one game. A caller that needs it after the last step passes its own, made by `dealt`.
     """
     game = game or dealt(record)
     for index, (seat, text) in enumerate(record.moves):
@@ -61,7 +61,7 @@ def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
 
 
 def replay(record: GameRecord) -> Game:
-    """The game after all moves of the record."""
+    """The game after all moves of the record. Raises RecordError if one of them is not allowed."""
     game = dealt(record)
     for _ in steps(record, game):
         pass
@@ -69,15 +69,15 @@ def replay(record: GameRecord) -> Game:
 
 
 def verify(record: GameRecord) -> None:
-    """Raises RecordError, saying precisely where, unless the record is a whole round played by the rules."""
+    """Check that the record is a complete round played by the rules. Raises RecordError, which says where it is not."""
     check_outcome(record, replay(record))
 
 
 def check_outcome(record: GameRecord, game: Game) -> None:
-    """Raises RecordError unless the record's outcome follows from `game`, the game after all of its moves.
+    """Check that the recorded outcome follows from `game`, the game after all moves. Raises RecordError if not.
 
-    A forfeited round stops where the rules would have continued; its points are checked all the same. Whether its
-    reason fits is for the program that stages rounds to say.
+    A forfeited round stops before the rules end it; its points are checked as well. Whether the reason of the forfeit
+    is plausible only the program that staged the round can check.
     """
     said = record.outcome
     if said is None:

@@ -14,6 +14,11 @@ class ClaimTime(enum.Enum):
     AFTER_PLAY = "after-play"
     TURN_START = "turn-start"
 
+    @property
+    def words(self) -> str:
+        """The time in a sentence such as "stones are claimed after playing"."""
+        return "at the start of a turn" if self is ClaimTime.TURN_START else "after playing"
+
 
 class Begins(enum.Enum):
     """Who begins the next round of a match."""

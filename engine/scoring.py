@@ -21,8 +21,8 @@ class Ending(enum.Enum):
 
 
 class Forfeit(enum.Enum):
-    """Why a round ended before the rules ended it. The rules know no reason: a program that stages rounds defines its
-    reasons as a subclass."""
+    """Why a round ended before the rules ended it. The rules define no such reasons: a program that stages rounds
+    defines its own in a subclass."""
 
 
 @attrs.frozen
@@ -34,7 +34,7 @@ class Outcome:
 
     @staticmethod
     def of(winner: Seat | None, ending: Ending | Forfeit, owners: Sequence[Seat | None]) -> "Outcome":
-        """The winner scores five, everybody else one for each stone held."""
+        """The outcome with its points: five for the winner; for any other player, one for each stone held."""
         a, b = (WIN_POINTS if seat == winner else owners.count(seat) for seat in SEATS)
         return Outcome(winner, ending, (a, b), tuple(owners))
 
@@ -49,18 +49,18 @@ def won_by_stones(owners: Sequence[Seat | None], seat: Seat) -> Ending | None:
 
 @attrs.frozen
 class Score:
-    """Where a match stands: the points by seat, and who begins the next round."""
+    """The score of a match: the points by seat, and the seat that begins the next round."""
 
     rules: RuleSet
     first: Seat
     points: tuple[int, int] = (0, 0)
 
     def begun_by(self, seat: Seat | None) -> "Score":
-        """The score before a round that a schedule lets this seat begin; None leaves it to the rules."""
+        """The same score, but `seat` begins the next round, as a schedule says; None leaves that to the rules."""
         return self if seat is None else Score(self.rules, seat, self.points)
 
     def after(self, outcome: Outcome) -> "Score":
-        """A drawn round has no winner who could begin the next one: then the players alternate."""
+        """The score after another round. A drawn round has no winner to begin the next one, so players alternate."""
         a, b = (had + won for had, won in zip(self.points, outcome.points, strict=True))
         winner = outcome.winner if self.rules.begins is Begins.WINNER else None
         return Score(self.rules, other(self.first) if winner is None else winner, (a, b))

@@ -1,7 +1,7 @@
-"""The cards of a round, wherever they lie, and what follows from them. It knows nothing of turns and phases.
+"""All cards of a round and what follows from them. This module knows nothing about turns and phases.
 
-What can be derived from the cards but is asked at every decision (`room`, `complete`, `strengths`, `unseen`) is kept;
-`side_changed`, `show` and `claim` bring it up to date.
+What follows from the cards and is needed at every decision (`unclaimed`, `room`, `complete`, `strengths`, `unseen`) is
+stored; `side_changed`, `show` and `claim` keep it up to date, and `derive` computes it for a new table.
 """
 
 from bisect import insort
@@ -16,7 +16,7 @@ from engine.proof import can_still_beat
 _ALL_STONES = (1 << 9) - 1
 
 
-@attrs.define(init=False, eq=False, repr=False)  # Game has these, for all fields
+@attrs.define(init=False, eq=False, repr=False)  # Game defines these, over all fields
 class Table:
     clan_deck: list[Card]  # top card last
     tactic_deck: list[Card]  # top card last
@@ -33,12 +33,12 @@ class Table:
     room: list[int] = attrs.field(factory=lambda: [_ALL_STONES, _ALL_STONES])  # unclaimed stones not full, by seat
     complete: list[int] = attrs.field(factory=lambda: [0, 0])  # stones with a complete side, by seat
     strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
-    unseen: int = ALL_CLAN_MASK  # clan cards that lie face up nowhere
-    # How often each stone looked different than before: not a part of the position, but a key for caches of it.
+    unseen: int = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
+    # How often each stone has changed: not a part of the position, but a key for caches of it.
     stone_versions: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
 
     def take(self, seat: Seat, deck: list[Card]) -> None:
-        """The top card of the deck goes to the hand."""
+        """Move the top card of the deck to the hand."""
         insort(self.hands[seat], deck.pop())
 
     def spend_tactic(self, seat: Seat, card: Card) -> None:
@@ -46,7 +46,7 @@ class Table:
         self.tactics_played[seat].append(card)
 
     def show(self, card: Card) -> None:
-        """A clan card that lies face up is seen for good."""
+        """Note that the card lies face up. A clan card that was seen once never counts as unseen again."""
         if is_clan(card):
             self.unseen &= ~(1 << card)
 
@@ -73,7 +73,7 @@ class Table:
             self.room[each] &= ~(1 << stone)
 
     def side_changed(self, seat: Seat, stone: Stone) -> None:
-        """Brings what is derived from one side up to date, after its cards or the stone's modes changed."""
+        """Update what follows from one side, after its cards or the stone's modes have changed."""
         self.stone_versions[stone] += 1
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
@@ -91,7 +91,7 @@ class Table:
                 self.complete_first[stone] = seat
 
     def derive(self) -> None:
-        """Finds everything that follows from the cards and the owners, for a table that was set up by hand."""
+        """Compute everything that follows from the cards and the owners, for a table made from a position."""
         self.unclaimed = sum(1 << stone for stone, owner in enumerate(self.owners) if owner is None)
         for seat in SEATS:
             for stone in STONES:
@@ -101,7 +101,7 @@ class Table:
             self.show(card)
 
     def provable_stones(self, seat: Seat) -> int:
-        """The stones that the seat can prove as the cards lie, whether or not it may claim now."""
+        """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
         provable = 0
         for stone in stones_in(self.complete[seat] & self.unclaimed):
             if self._is_provable(seat, stone):

@@ -1,8 +1,8 @@
-"""When to connect again after a connection failed or was lost. Pure: the caller has the clock and the dice."""
+"""When to connect again after a connection failed or was lost. Pure: the caller passes the time and a random number."""
 
 from typing import Final
 
-FIRST_WAIT: Final = 0.2  # seconds between two attempts, doubled each time ...
+FIRST_WAIT: Final = 0.2  # seconds before the first attempt to reconnect; doubled for each further one ...
 LONGEST_WAIT: Final = 10.0  # ... up to this
 
 
@@ -14,14 +14,14 @@ class Backoff:
         self.welcomed(now)
 
     def welcomed(self, now: float) -> None:
-        """The server let the bot in, so the next trouble starts with a short wait and full patience."""
+        """Note that the server welcomed the bot: the next failure starts with a short wait and full patience."""
         self._wait = FIRST_WAIT
         self._until = now + self._patience
 
     def next_wait(self, now: float, dice: float) -> float | None:
         """Seconds to wait before the next attempt; None to give up.
 
-        `dice` is random, from 0 to 1: bots that lost the same server should not all come back at the same moment.
+        `dice` is a random number from 0 to 1, so that bots that lost the same server do not all reconnect at once.
         """
         if now + self._wait > self._until:
             return None

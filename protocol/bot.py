@@ -1,4 +1,4 @@
-"""What a bot is, without any I/O: lines in, lines out. `protocol.bot_runner` is this on a stream."""
+"""A bot without any I/O: lines in, lines out. `protocol.bot_runner` connects it to a stream."""
 
 from collections.abc import Callable
 
@@ -29,18 +29,18 @@ Tell = Callable[[str], None]
 
 
 def ignore(_: object) -> None:
-    """The hook of a bot that does not want to know."""
+    """The default hook, which does nothing."""
 
 
 def hello_of(name: str, version: str | None, author: str | None, token: str | None, legal: bool) -> BotHello:
-    """Raises ValueError that says what is wrong with the name."""
+    """The hello of a bot. Raises ValueError, which says what is wrong, if the name is not valid."""
     if problem := name_problem(name):
-        raise ValueError(f"{name!r} is no name for a bot: {problem}; expected {NAME_RULE}")
+        raise ValueError(f"{name!r} is not a valid name for a bot: {problem}; expected {NAME_RULE}")
     return BotHello(PROTOCOL, name, version, author, token, legal)
 
 
 class Bot:
-    """Answers the server's lines. What its author should know, such as an error of the server, goes to `tell`."""
+    """Answers the server's lines. Calls `tell` with what its author should know, such as an error from the server."""
 
     def __init__(
         self,
@@ -64,17 +64,18 @@ class Bot:
         }
         self._session = Session(Role.BOT)
         self.deals = DealCheck()
-        self.welcomed = False  # by the connection that is open
-        self.left: Bye | None = None  # once the server has said so
+        self.welcomed = False  # on the connection that is open
+        self.left: Bye | None = None  # the server's bye, once it has arrived
 
     def connected_again(self) -> None:
-        """The next line is the first of a new connection, which takes the place of the one before."""
+        """Forget the connection that was lost: the next line is the first of a new one."""
         self._session = Session(Role.BOT)
         self.welcomed = False
         self.left = None
 
     def answer(self, line: bytes) -> bytes | None:
-        """What to say to the server's line, if anything."""
+        """The answer to a line from the server; None if it needs none. Raises ProtocolError if the line, or the answer,
+        breaks the protocol."""
         message = self._session.receive(line)
         match message:
             case ServerHello():

@@ -1,4 +1,4 @@
-"""The small SDK: write a function that chooses a move and be a bot.
+"""The small SDK: a function that chooses a move is all that a bot needs.
 
     from protocol.bot_runner import Request, run
 
@@ -7,11 +7,11 @@
 
     run(choose, name="first")
 
-Over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`; a connection that is lost is
-made again.
+The bot plays over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`; it reconnects when
+that connection is lost.
 
-While the bot runs, stdout belongs to the wire: what you print goes to stderr, and so does what a library or a child
-process prints.
+While the bot runs, stdout belongs to the protocol: what you print goes to stderr, and so does what a library or a
+child process prints.
 
 This is the one module of the package that does I/O; none of the others imports it.
 """
@@ -38,7 +38,7 @@ from protocol.messages import MatchEnd, MatchStart, Request, RoundEnd, RoundStar
 
 __all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
 
-_CHUNK = 64 * 1024  # read at once: as much as a line may have
+_CHUNK = 64 * 1024  # bytes per read: the length of the longest line
 
 
 def run(
@@ -57,15 +57,15 @@ def run(
     on_round_end: Callable[[RoundEnd], None] = ignore,
     on_match_end: Callable[[MatchEnd], None] = ignore,
 ) -> None:
-    """Plays until the server says bye or closes the connection.
+    """Play until the server says bye or closes the connection.
 
-    `name` is the program's own name if left out. With `legal=False` requests come without their list of legal moves,
-    which saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
+    `name` is the program's own name if left out. With `legal=False` requests have no list of legal moves, which
+    saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
     on stderr and ends the program with status 1.
 
-    With `connect` the bot comes back when the connection is lost, for as long as the server has a place for it, and
-    gives up after `retry` seconds without one. `tls=True` trusts what this machine trusts, `tls="ca.pem"` the
-    certificates in that file.
+    With `connect` the bot reconnects when the connection is lost, as long as the server keeps its place, and gives up
+    after `retry` seconds without a welcome. `tls=True` trusts the authorities that this machine trusts, `tls="ca.pem"`
+    the certificates in that file.
     """
     bot = Bot(
         choose,
@@ -91,11 +91,11 @@ def _play(bot: Bot, address: str | None, token: str | None, tls: bool | str, ret
     except (RemoteProtocolError, OSError) as error:
         _leave(str(error))
     except LocalProtocolError as error:
-        _leave(f"this bot said what it may not: {error}")
+        _leave(f"this bot broke the protocol: {error}")
 
 
 def _converse(bot: Bot, lines: Iterator[bytes], out: BinaryIO) -> None:
-    """Until the server says bye or there is nothing more to read."""
+    """Answer the server's lines until it says bye or its lines end."""
     for line in lines:
         if answer := _answer(bot, line):
             out.write(answer)
@@ -151,7 +151,7 @@ def _leave(reason: str) -> NoReturn:
 
 @contextlib.contextmanager
 def _standard_streams() -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
-    """stdin and stdout for the wire alone: meanwhile no other code can read the one or write to the other."""
+    """Reserve stdin and stdout for the protocol: inside the block, no other code can read or write them."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     printed, sys.stdout = sys.stdout, sys.stderr
@@ -194,17 +194,17 @@ def _secured(connection: socket.socket, host: str, tls: bool | str) -> ssl.SSLSo
 
 
 class _CannotConnect(Exception):
-    """Nothing accepts connections there, at least not now."""
+    """No server accepts connections at the address, at least not now."""
 
 
 @contextlib.contextmanager
 def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[Iterator[bytes], BinaryIO]]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        _leave(f"{address!r} is no address; it looks like localhost:4000")
+        _leave(f"{address!r} is not an address; an address looks like localhost:4000")
     try:
         connection = socket.create_connection((host.strip("[]"), int(port)))
-    except ValueError as error:  # a host name cannot look like that
+    except ValueError as error:  # it cannot be the name of a host
         _leave(f"cannot connect to {address}: {error}")
     except OSError as error:
         raise _CannotConnect(f"cannot connect to {address}: {error}") from None

@@ -1,18 +1,15 @@
 """One struct for each message, and one strict decoder for each direction.
 
-Unknown fields are ignored, so that either side may learn new ones.
+Unknown fields are ignored, so that either side can add new ones.
 """
 
-import re
-from functools import cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from protocol.errors import Code, RemoteProtocolError
-from protocol.names import NAME_RULE, Name, is_recorded_name, name_problem
-from protocol.names import is_name as is_name
+from protocol.decoding import decode
+from protocol.names import NAME_RULE, Name, name_problem
 
 PROTOCOL: Final = 1
 
@@ -20,14 +17,14 @@ Seat = Literal[0, 1]
 Side = Literal["you", "opponent"]
 Result = Literal["win", "loss", "draw"]
 Phase = Literal["claim", "play", "draw", "return"]
-# What fits exactly in a double, because that is what numbers are in many languages.
+# The largest integer up to which a double is exact: in many languages all numbers are doubles.
 _MOST: Final = 2**53 - 1
 Id = Annotated[int, Meta(ge=0, le=_MOST)]
 Count = Annotated[int, Meta(ge=0, le=_MOST)]
 
 
 class _Message(Struct, frozen=True, tag_field="type"):
-    """What crosses the wire; its `type` is the tag of the class."""
+    """The base class of all messages. The tag of a class is the `type` of its messages on the wire."""
 
 
 class Points(Struct, frozen=True, gc=False):
@@ -45,7 +42,7 @@ class ServerHello(_Message, frozen=True, tag="hello"):
 
 class Welcome(_Message, frozen=True, tag="welcome", omit_defaults=True):
     name: Name
-    session: str | None = None  # of this connection; whoever lost it says so when it comes back
+    session: str | None = None  # of this connection; the bot sends it when it reconnects after losing the connection
 
 
 class MatchClock(Struct, frozen=True):
@@ -69,7 +66,7 @@ class RoundStart(_Message, frozen=True, tag="round_start", omit_defaults=True):
     hand: tuple[str, ...]
     points: Points
     deal_hash: str
-    attempt: Count = 1  # more if the round was played before, or may have been, and is dealt anew
+    attempt: Count = 1  # above 1 if an earlier attempt at the round may have been played; it has a new deal then
 
 
 class StoneState(Struct, frozen=True, gc=False):
@@ -157,10 +154,10 @@ class Error(_Message, frozen=True, tag="error"):
 
 class Bye(_Message, frozen=True, tag="bye", omit_defaults=True):
     reason: str
-    again: bool = False  # a bot that connected may connect again: its place is kept
+    again: bool = False  # whether the bot may connect again, because its place is kept
 
 
-# From the server to whoever watches
+# From the server to spectators
 
 BothSides = tuple[tuple[str, ...], tuple[str, ...]]  # by seat
 Both = tuple[Count, Count]  # by seat
@@ -219,8 +216,8 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     author: str | None = None
     token: str | None = None
     legal: bool = True
-    session: str | None = None  # of the connection that this one takes the place of
-    watch: str | None = None  # whoever says this wants to watch a match, or any ("")
+    session: str | None = None  # of the lost connection that this one replaces
+    watch: str | None = None  # the peer is a spectator of this match, or of any match if it is empty
 
     def __post_init__(self) -> None:
         if problem := name_problem(self.name):
@@ -255,103 +252,23 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(message: Message) -> bytes:
-    """The message as one line."""
+    """The message as one line, with its newline."""
     return _encoder.encode(message) + b"\n"
 
 
-@cache
-def _decoder(union: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(union)
-
-
 def decode_from_bot(line: bytes) -> BotMessage:
-    message: BotMessage = _decode(line, BotMessage)
+    """The message that a bot sent. Raises RemoteProtocolError, which says what is wrong with the line."""
+    message: BotMessage = decode(line, BotMessage, _EXAMPLES)
     return message
 
 
 def decode_from_server(line: bytes) -> ServerMessage:
-    message: ServerMessage = _decode(line, ServerMessage)
+    """The message that a server sent. Raises RemoteProtocolError, which says what is wrong with the line."""
+    message: ServerMessage = decode(line, ServerMessage, {})
     return message
 
 
-def _decode(line: bytes, union: Any) -> Any:
-    """The message in the line. Whatever is wrong with it is a RemoteProtocolError."""
-    try:
-        if not line.isascii():
-            line.decode()  # the JSON decoder does not look into fields that it skips
-        return _decoder(union).decode(line)
-    except UnicodeDecodeError as error:
-        raise RemoteProtocolError(
-            Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"
-        ) from None
-    except msgspec.ValidationError as error:
-        raise _misfit(str(error), line, union) from None
-    except msgspec.DecodeError as error:
-        if not line.strip():
-            raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
-        reason = str(error).removeprefix("JSON is malformed: ")
-        raise RemoteProtocolError(
-            Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {excerpt(line)}"
-        ) from None
-    except RecursionError:
-        raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
-
-
-class _Head(Struct):
-    """What can be said of a line that is no message: which one it was meant to be, and its name, if it has one."""
-
-    type: str = ""
-    name: Any = None
-
-
-def _misfit(problem: str, line: bytes, union: Any) -> RemoteProtocolError:
-    """The line is JSON, but no message: says what would have been one."""
-    try:
-        head = msgspec.json.decode(line, type=_Head)
-    except (msgspec.DecodeError, RecursionError):
-        head = _Head()
-    tag = head.type
-    known = {message.__struct_config__.tag: message for message in union.__args__}
-    if tag in known and "name" in known[tag].__struct_fields__ and _breaks_pattern(head.name):
-        problem = f"A name is {NAME_RULE} - at `$.name`"  # instead of the pattern, which is long and hard to read
-    problem = _escaped(problem.removesuffix(" - at `$`"))[:200]  # it may quote a value, of any length
-    if tag in known:
-        example = _EXAMPLES.get(known[tag])
-        return RemoteProtocolError(Code.BAD_MESSAGE, f"{problem}; {tag!r} looks like {example}" if example else problem)
-    types = ", ".join(repr(name) for name in known)
-    if tag:
-        return RemoteProtocolError(
-            Code.UNKNOWN_TYPE, f"the type {excerpt(tag.encode(), 40)} is unknown; there are {types}"
-        )
-    return RemoteProtocolError(
-        Code.BAD_MESSAGE,
-        f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {excerpt(line)}",
-    )
-
-
-def _breaks_pattern(name: Any) -> bool:
-    """Whether the name is a text of the right length, but of characters that no name has."""
-    return isinstance(name, str) and 1 <= len(name) <= 64 and not is_recorded_name(name)
-
-
-def excerpt(line: bytes, most: int = 80) -> str:
-    """The beginning of a line, fit for an error message."""
-    text = _escaped(without_token(line[:most].decode(errors="backslashreplace")))
-    return f"'{text}'" if max(len(line), len(text)) <= most else f"'{text[:most]}' … ({len(line)} bytes)"
-
-
-_TOKEN: Final = re.compile(r'("token"\s*:\s*)"(?:[^"\\]|\\.)*"?')
-
-
-def without_token(text: str) -> str:
-    """A line, or its beginning, as it may be written down: the token is a secret between the bot and its server."""
-    return _TOKEN.sub(r'\1"***"', text)
-
-
-def _escaped(text: str) -> str:
-    return text.encode("unicode_escape").decode()
-
-
+# Quoted to the author of a bot that sends a malformed message of this type.
 _EXAMPLES: Final[dict[type[Struct], str]] = {
     BotHello: '{"type":"hello","protocol":1,"name":"mybot"}',
     Action: '{"type":"action","id":17,"move":"play r5 1"}',

@@ -9,14 +9,14 @@ from protocol.names import NAME_RULE
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of every message: `from_server` and `from_bot` under `$defs` are all there are of each."""
+    """The JSON Schema of all messages: under `$defs`, `from_server` and `from_bot` are those of each direction."""
     (server, bot), components = msgspec.json.schema_components(
         (ServerMessage, BotMessage), ref_template="#/$defs/{name}"
     )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"schotten-arena protocol {PROTOCOL}",
-        "description": f"The pattern of names allows more than the server does, to whom a name is {NAME_RULE}.",
+        "description": f"The pattern of names allows more than the server does: a valid name is {NAME_RULE}.",
         "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
         "$defs": {"from_server": server, "from_bot": bot, **components},
     }

@@ -47,7 +47,7 @@ _SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
 _RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but the bot must not inherit that
 
 
-class Request(NamedTuple):
+class StartRequest(NamedTuple):
     """What the arena asks a keeper to start, and the limits to enforce."""
 
     command: list[bytes]
@@ -80,16 +80,16 @@ def keep(control: socket.socket, streams: list[int]) -> None:
     Keeper(control, pid, request).run()
 
 
-def _received(control: socket.socket) -> Request | None:
+def _received(control: socket.socket) -> StartRequest | None:
     data = b""
     while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
         if not (part := control.recv(1 << 16)):
             return None
         data += part
-    return Request(*marshal.loads(data[4:]))
+    return StartRequest(*marshal.loads(data[4:]))
 
 
-def _start(request: Request, streams: list[int]) -> int:
+def _start(request: StartRequest, streams: list[int]) -> int:
     """Start the bot's first process and return its pid. Raises OSError if the system does not start the program.
 
     posix_spawn is faster than fork and exec. What it cannot set for the child alone is set for the keeper as well.
@@ -138,7 +138,7 @@ def _lower(limit: tuple[int, int], seconds: int) -> tuple[int, int]:
     return (seconds if limit[1] == resource.RLIM_INFINITY else min(seconds, limit[1]), limit[1])
 
 
-def _candidate_paths(request: Request) -> list[bytes]:
+def _candidate_paths(request: StartRequest) -> list[bytes]:
     """Paths to try for the program: as given if it contains a slash, otherwise in the folders of the bot's own PATH."""
     name = request.command[0]
     if b"/" in name:
@@ -156,7 +156,7 @@ def tell(control: socket.socket, **news: Any) -> None:
 class Keeper:
     """Watches a running bot, enforces its limits, and obeys the arena's TERMINATE and KILL."""
 
-    def __init__(self, control: socket.socket, pid: int, request: Request):
+    def __init__(self, control: socket.socket, pid: int, request: StartRequest):
         self._control = control
         self._pid = pid
         self._memory, self._cpu, self._processes = request.memory, request.cpu_seconds, request.processes

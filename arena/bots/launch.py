@@ -17,18 +17,18 @@ from typing import Any, Final
 import attrs
 import trio
 
-from arena.bots.keeper import Request
+from arena.bots.keeper import StartRequest
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.bots.launcher import main; main()"
 _START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: this ends when the bot's program runs
-_END_SECONDS: Final = 5
+END_SECONDS: Final = 5
 _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
-class Refused(Exception):
+class StartRefused(Exception):
     """The system refused to start the bot's program."""
 
     def __init__(self, number: int):
@@ -63,7 +63,7 @@ class Overrun:
                 )
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
-        raise AssertionError(f"a keeper knows no limit {limit!r}")
+        raise AssertionError(f"unknown limit of a keeper: {limit!r}")
 
 
 @attrs.define(eq=False)
@@ -97,12 +97,13 @@ class Kept:
             *lines, self._unread = (self._unread + data).split(b"\n")
             try:
                 for line in lines:
-                    self._hear(json.loads(line))
+                    self.hear(json.loads(line))
             except BaseException:
                 self._closed()  # wake the tasks that wait for further reports
                 raise
 
-    def _hear(self, news: dict[str, Any]) -> None:
+    def hear(self, news: dict[str, Any]) -> None:
+        """Process one report. Raises OSError if the keeper could not be forked."""
         match news:
             case {"started": int(pid), "keeper": int(keeper)}:
                 self.pid, self.keeper = pid, keeper
@@ -137,7 +138,7 @@ class Kept:
             self.look()
 
     async def started(self, request: bytes) -> None:
-        """Send the request and wait until the bot runs. Raises Refused, KeeperFailed, and OSError if the arena's
+        """Send the request and wait until the bot runs. Raises StartRefused, KeeperFailed, and OSError if the arena's
         machine is short of a resource."""
         left = memoryview(request)
         while left:
@@ -153,7 +154,7 @@ class Kept:
             if self.refused in _OUR_SHORTAGE:
                 raise OSError(self.refused, os.strerror(self.refused))
             if self.refused is not None:
-                raise Refused(self.refused)
+                raise StartRefused(self.refused)
             if self.failure is not None:
                 raise KeeperFailed(self.failure)
             if self.gone.is_set():
@@ -168,7 +169,7 @@ class Kept:
         """After KILL, wait until keeper and bot are gone. A keeper that does not react, because it was stopped, is
         killed; the launcher then kills the bot. The keeper's pid cannot have been reused while its end of the socket is
         open."""
-        with trio.move_on_after(_END_SECONDS):
+        with trio.move_on_after(END_SECONDS):
             await self.gone.wait()
             return
         with contextlib.suppress(ProcessLookupError):  # it has just exited
@@ -218,7 +219,7 @@ class Launcher:
     def close(self) -> None:
         self._socket.close()
         try:
-            self._process.wait(_END_SECONDS)
+            self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:  # it was stopped, for example by SIGSTOP
             self._process.kill()
             self._process.wait()
@@ -251,12 +252,12 @@ def _request(spec: BotSpec) -> bytes:
     cwd = os.fsencode(spec.cwd) if spec.cwd else None
     if any(b"\0" in part for part in (*command, *environment, *environment.values(), cwd or b"")):
         raise ValueError("embedded null byte")
-    return Request(command, cwd, environment, spec.memory, spec.cpu_seconds, spec.processes).encoded()
+    return StartRequest(command, cwd, environment, spec.memory, spec.cpu_seconds, spec.processes).encoded()
 
 
 async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
     """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
-    Raises Refused, ValueError for a command that contains a null byte, and OSError for what is not the bot's fault."""
+    Raises StartRefused, ValueError for a command with a null byte, and OSError for what is not the bot's fault."""
     request = _request(spec)
     try:
         kept = running_launcher().fork(streams)

@@ -7,7 +7,8 @@ from typing import Final, cast
 
 import trio
 
-from arena.bots.streams import TcpStream
+from arena.bots.streams import tcp_below
+from protocol.decoding import excerpt, without_token
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import MAX_LINE, LineBuffer
 from protocol.messages import (
@@ -18,8 +19,6 @@ from protocol.messages import (
     Request,
     ServerHello,
     Welcome,
-    excerpt,
-    without_token,
 )
 from protocol.session import Role, Session
 
@@ -170,8 +169,9 @@ class Link:
                 pass
 
     def is_hung_up(self) -> bool:
-        tcp = self._stream.transport_stream if isinstance(self._stream, trio.SSLStream) else self._stream
-        return isinstance(tcp, TcpStream) and tcp.is_hung_up()
+        """Whether the bot has closed its end of a network connection; what it sent before may still be unread."""
+        tcp = tcp_below(self._stream)
+        return tcp is not None and tcp.is_hung_up()
 
     def unfinished_line(self) -> str | None:
         """A message for the bot's author if part of a line has arrived, but not its newline; otherwise None."""

@@ -47,7 +47,7 @@ class Gone(Exception):
 
 
 class Player(abc.ABC):
-    """A bot that takes part in matches. It "sits" at a match while it is connected and has been sent its start."""
+    """A bot that takes part in matches. It is "at the table" while it is connected."""
 
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
@@ -74,11 +74,12 @@ class Player(abc.ABC):
 
     @abc.abstractmethod
     async def arrive(self) -> None:
-        """Gets the bot to the table if it is not there. Raises StartFailure or LeftBetweenRounds."""
+        """Get the bot to the table if it is not there. Raises StartFailure if it does not start, and LeftBetweenRounds
+        if it exited since the previous round."""
 
     @abc.abstractmethod
     async def come_back(self, closed: str) -> None:
-        """Its link is closed. Returns once the bot is back on another one, or raises Gone."""
+        """Wait until a bot whose link closed, as `closed` says, has another one. Raises Gone if it does not come."""
 
     @abc.abstractmethod
     async def leave(self) -> None:
@@ -120,8 +121,8 @@ class LocalPlayer(Player):
             overrun, wrote = self.process.overrun, await self.process.last_words()
             await self.leave()
             if overrun:
-                raise LeftBetweenRounds(overrun.ending, f"after the round before {overrun.words}")
-            ended = f"it ended by itself after the round before ({exit_words(status)})"
+                raise LeftBetweenRounds(overrun.ending, f"after the previous round {overrun.words}")
+            ended = f"it exited on its own after the previous round ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, _with_last_words(ended, wrote))
         if self.process is None:
             await self._start()
@@ -129,18 +130,18 @@ class LocalPlayer(Player):
     async def come_back(self, closed: str) -> None:
         process = self.process
         assert process is not None
-        with trio.CancelScope(shield=True):  # the bot's time is not what is waited for any more
+        with trio.CancelScope(shield=True):  # the bot's deadline no longer applies
             wrote = await process.last_words()  # a closed pipe is seen a moment before the exit
         if overrun := process.overrun:
             raise Gone(overrun.ending, overrun.words)
-        raise Gone(Fault.CRASHED, _with_last_words(process.ended_words or f"{closed}, but it still runs", wrote))
+        raise Gone(Fault.CRASHED, _with_last_words(process.ended_words or f"{closed}, but it is still running", wrote))
 
     async def leave(self) -> None:
         """End the process and wait until it is gone."""
         if self.process is None:
             return
         if self.link and self.link.session.state is not State.CLOSED:
-            await self.tell(Bye("that is all"))
+            await self.tell(Bye("this process is no longer needed"))
         self._leave.set()
         await self._gone.wait()
         self.process = self.link = None

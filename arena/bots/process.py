@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from arena.bots.keeper import KILL, TERMINATE
-from arena.bots.launch import KeeperFailed, Kept, Overrun, Refused, launch
+from arena.bots.launch import KeeperFailed, Kept, Overrun, StartRefused, launch
 from arena.bots.process_tree import descendants, memory_of
 from arena.bots.streams import PipeStream
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
@@ -138,7 +138,7 @@ async def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
         kept = await launch(spec, theirs)
-    except (Refused, ValueError) as error:
+    except (StartRefused, ValueError) as error:
         _close_all(ours)
         raise SpawnError(_why_not_started(spec, error)) from error
     except BaseException:
@@ -165,7 +165,7 @@ def _close_all(descriptors: Iterable[int]) -> None:
         os.close(descriptor)
 
 
-def _why_not_started(spec: BotSpec, error: Refused | ValueError) -> str:
+def _why_not_started(spec: BotSpec, error: StartRefused | ValueError) -> str:
     program = spec.command[0]
     where = f" in {spec.cwd}" if spec.cwd else ""
     here = Path(spec.cwd or ".") / program

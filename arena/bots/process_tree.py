@@ -108,11 +108,8 @@ def _share(pid: int) -> int:
     memory map, shared memory counts in full."""
     try:
         return _kilobytes(_read(f"/proc/{pid}/smaps_rollup"), b"Pss:", b"SwapPss:")
-    except (
-        PermissionError,
-        FileNotFoundError,
-    ):  # hidden, not supported by the kernel, or exited: in the last case the next line fails too
-        return _resident(pid)
+    except (PermissionError, FileNotFoundError):
+        return _resident(pid)  # fails too if the process has exited
 
 
 def _kilobytes(text: bytes, *names: bytes) -> int:

@@ -132,8 +132,17 @@ class TcpStream(trio.abc.Stream):
             self._socket.shutdown(socket.SHUT_WR)
 
     async def aclose(self) -> None:
-        _close(self._socket)
+        self.close()
         await trio.lowlevel.checkpoint()
+
+    def close(self) -> None:
+        _close(self._socket)
+
+
+def tcp_below(stream: trio.abc.Stream) -> TcpStream | None:
+    """The network connection that carries the stream, with or without TLS; None for pipes."""
+    below = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
+    return below if isinstance(below, TcpStream) else None
 
 
 def _close(resource: io.FileIO | socket.socket) -> None:

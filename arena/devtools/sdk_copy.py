@@ -9,7 +9,9 @@ from arena.support.version import SERVER
 
 PACKAGE: Final = "schotten_sdk"
 # What protocol.bot_runner imports, directly or not.
-_MODULES: Final = ("backoff", "bot", "bot_runner", "errors", "fairness", "framing", "messages", "names", "session")
+_MODULES: Final = (
+    "backoff", "bot", "bot_runner", "decoding", "errors", "fairness", "framing", "messages", "names", "session",
+)  # fmt: skip
 _MENTION: Final = re.compile(rf"\bprotocol\.({'|'.join(_MODULES)})\b")
 _HEADER: Final = f"# Part of {SERVER}. SPDX-License-Identifier: MIT. Copyright (c) The schotten-arena authors.\n"
 

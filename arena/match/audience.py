@@ -1,4 +1,4 @@
-"""Those who look on while a match is played, as the match knows them: it shows them scenes and waits for nobody."""
+"""The spectators as a match sees them: the match shows them what happens, and never waits for them."""
 
 from collections.abc import Sized
 from typing import Protocol
@@ -11,7 +11,7 @@ from engine.scoring import Outcome
 
 @attrs.frozen
 class Scene:
-    """The round that is looked at."""
+    """The round that spectators see."""
 
     match: str
     round: int
@@ -22,13 +22,17 @@ class Scene:
 
 
 class Audience(Protocol):
+    """What a match calls while it is played. arena/server/spectators.py implements it."""
+
     @property
     def watchers(self) -> Sized:
-        """Those present; the match shows nothing while there are none."""
+        """The spectators that are present; the match shows nothing while there are none."""
 
     def look(self, scene: Scene, referee: Referee) -> None:
-        """A move was made."""
+        """Show the position after a move."""
 
-    def round_over(self, scene: Scene, outcome: Outcome) -> None: ...
+    def round_over(self, scene: Scene, outcome: Outcome) -> None:
+        """Show the result of a round."""
 
-    def match_over(self, match: str) -> None: ...
+    def match_over(self, match: str) -> None:
+        """Stop showing the match with this id."""

@@ -1,10 +1,10 @@
-"""Everything that one bot is told and asked in a match. Pure.
+"""All messages for one bot in a match. Pure.
 
 Theory of operation. A host makes the messages for the bot at one seat, in the order of the protocol: `start_match`, for
 each round `start_round`, then `ask` for each decision and `end_round`, and at last `end_match`. It owns the ids of
-requests and the hash that promises a deal. The session of the bot's connection says what the bot has heard. So a bot
-that has come back is told of the match once more, and one that a round never began for hears nothing of its end: where
-there is nothing to say, the message is None. The host never waits: the caller delivers the messages and keeps the time.
+requests and the hash that promises a deal. The session of the bot's connection says what the bot has received. So a bot
+that reconnected gets the start of the match again, and a bot for which a round never began does not get its end: where
+there is nothing to send, the message is None. The host never waits: the caller sends the messages and keeps the time.
 A match does so through players, the checker through a probe.
 """
 
@@ -15,7 +15,7 @@ import msgspec
 
 from arena.match import translate
 from arena.match.referee import Ask, Referee
-from engine.cards import SEATS, Seat, card_texts
+from engine.cards import Seat, card_texts
 from engine.scoring import Outcome, Score
 from protocol.fairness import hash_of
 from protocol.messages import Clock, MatchClock, MatchEnd, MatchStart, Request, RevealedDeal, RoundEnd, RoundStart
@@ -23,18 +23,20 @@ from protocol.session import Session, State
 
 
 class Guest(Protocol):
-    """The bot, as its host knows it."""
+    """The bot, as its host sees it."""
 
     @property
     def session(self) -> Session | None:
-        """The session of its connection; None while the bot is away."""
+        """The session of the bot's connection; None while the bot is not connected."""
 
     @property
     def wants_legal(self) -> bool:
-        """Whether the bot wants to be told the legal moves."""
+        """Whether requests to the bot shall list the legal moves."""
 
 
 class Host:
+    """Makes the messages for the bot at `seat` in the match named `match`."""
+
     def __init__(
         self, guest: Guest, seat: Seat, *, match: str, opponent: str, rounds: int, rules: str, clock: MatchClock
     ):
@@ -50,19 +52,20 @@ class Host:
 
     @property
     def between_rounds(self) -> bool:
-        """Whether the bot is there, knows of the match and is not in a round."""
+        """Whether the bot is connected, has received the start of the match, and is not in a round."""
         return self._state is State.MATCH
 
     def start_match(self) -> MatchStart | None:
-        """None if the bot knows of the match already."""
+        """The start of the match; None if the bot has received it already."""
         return None if self.between_rounds else self._match_start
 
     def start_round(self, referee: Referee, deal: RevealedDeal, score: Score) -> RoundStart:
-        """`referee` has only dealt yet; `score` is that before the round, and its `first` begins."""
+        """The start of a round. `referee` has dealt but not asked yet; `score` is the score before the round, and its
+        `first` begins."""
         self._referee = referee
         self._round_start = RoundStart(
             round=deal.round,
-            seat=0 if self.seat == SEATS[0] else 1,
+            seat=translate.seat_number(self.seat),
             first="you" if self.seat == score.first else "opponent",
             hand=card_texts(tuple(referee.game.hands[self.seat])),
             points=translate.points(score.points, self.seat),
@@ -72,29 +75,30 @@ class Host:
         return self._round_start
 
     def start_again(self) -> tuple[MatchStart, RoundStart]:
-        """What a bot hears that lost its connection in a round and came back."""
+        """The messages for a bot that lost its connection in a round and has reconnected."""
         return self._match_start, self._round_start
 
     def ask(self, ask: Ask, clock: Clock) -> Request:
+        """The request for a decision."""
         session, points = self._guest.session, self._round_start.points
         assert session is not None
         number = session.last_id + self.id_step
         return self._referee.request(ask, number, points, clock, with_legal=self._guest.wants_legal)
 
     def ask_again(self, request: Request) -> Request:
-        """The same question on another connection, which may have played before and then has ids of its own."""
+        """The same request for another connection, which may have been used before and then has ids of its own."""
         session = self._guest.session
         assert session is not None
         return msgspec.structs.replace(request, id=max(request.id, session.last_id + self.id_step))
 
     def end_round(self, outcome: Outcome, deals: Sequence[RevealedDeal]) -> RoundEnd | None:
-        """None if the bot is not in a round."""
+        """The end of the round; None if the bot is not in a round."""
         if self._state not in (State.ROUND, State.THINKING):
             return None
         return translate.round_end(self._round_start.round, outcome, self.seat, deals)
 
     def end_match(self, score: Score) -> MatchEnd | None:
-        """None if the bot is not in a match, or still in a round."""
+        """The end of the match; None if the bot is not in a match, or still in a round."""
         if not self.between_rounds:
             return None
         result = translate.result(score.leader, self.seat)

@@ -1,4 +1,4 @@
-"""One match between two bots: seats them, announces each round, has it played (round_play.py) and tells the result."""
+"""One match between two bots: seats them, announces each round, plays it (round_play.py) and sends them the result."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -23,8 +23,8 @@ from engine.ruleset import RuleSet
 from engine.scoring import Score
 from protocol.messages import Error
 
-# Of the time to start, which a stall has to take before it excuses anything: a bot that had all but a few milliseconds
-# of it is too slow.
+# A stall excuses a bot only if it took at least this part of the bot's time to start: a bot that had all but a few
+# milliseconds of its time is too slow.
 _NOTABLE_PART_OF_START: Final = 0.1
 
 
@@ -35,9 +35,9 @@ class PlayedRound:
     dealt: Dealt
     referee: Referee
     started: str
-    void: Void | None  # why it does not count, if it does not
-    bundle: str | None = None  # where more is kept of a fault
-    withdrawn: bool = False  # nobody was asked to play it, because a bot is withdrawn
+    void: Void | None  # why it does not count; None if it does
+    bundle: str | None = None  # the folder with details of a fault
+    withdrawn: bool = False  # the round was not played, because a bot is withdrawn
 
 
 def utc_now() -> str:
@@ -45,10 +45,11 @@ def utc_now() -> str:
 
 
 class Match:
-    """The state of a match under way; scores, and deals of rounds played before a resume, come in from outside.
+    """A match in progress. The caller passes the score before each round.
 
-    `may_excuse` says whether the lateness of the bot of this name may still make a round void. `keep_fault` is called
-    while the bots are still there, and returns where it kept more about the fault.
+    `may_excuse` says whether lateness of the bot with this name may still make a round void. `keep_fault` is called
+    while the bots are still running, and returns the folder in which it saved details of the fault. `dealt_before` are
+    the deals of rounds that were played before a resume, by number of round.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Match:
         )
 
     async def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt) -> PlayedRound:
-        """`score` is that before the round; its `first` begins."""
+        """Play one round. `score` is the score before it; its `first` begins."""
         deal = self._reveals.dealt(planned, dealt)
         referee = Referee(self._rules, dealt.deal, score.first)
         started = utc_now()
@@ -115,8 +116,8 @@ class Match:
         return Scene(self.planned.id, planned.number, self._rules.name, names, score.first, score.points)
 
     async def _seat_both(self, referee: Referee) -> Void | None:
-        """A bot that does not come to the table has lost, and nobody wins where neither does. The round is void where a
-        bot was too slow because the host stood still."""
+        """Get both bots to the table. A bot that does not come loses the round; if neither comes, there is no winner.
+        Returns why the round is void if a bot was late because the arena stood still."""
         if all(self._players[seat].is_here and self._hosts[seat].between_rounds for seat in SEATS):
             return None  # as in every round but the first
         failures: dict[Seat, StartFailure | LeftBetweenRounds] = {}
@@ -156,7 +157,7 @@ class Match:
         return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
     async def _tell_result(self, played: PlayedRound, score: Score) -> None:
-        """A bot at fault is told so and has to start anew."""
+        """Send the result to both bots. A bot at fault also gets an error, and has to start again."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
         if self._audience is not None:
@@ -172,7 +173,7 @@ class Match:
                 await player.leave()
 
     async def conclude(self, score: Score) -> None:
-        """The match is over: both bots are told the result."""
+        """Send the result of the match to both bots."""
         for player, host in zip(self._players, self._hosts, strict=True):
             if end := host.end_match(score):
                 await player.tell(end)

@@ -3,7 +3,7 @@
 Theory of operation. `ask()` says whom to ask what next, after applying every decision that has only one legal action;
 it is None once the round is over. For each question the caller reports exactly one thing: `answer` (the bot named a
 move), or `forfeit` (it failed in any other way). An illegal move is a forfeit too, with the engine's own words as the
-reason. The referee never waits and never measures: milliseconds come from whoever waited.
+reason. The referee never waits and never measures: the caller passes the milliseconds.
 """
 
 from typing import Final, NamedTuple
@@ -30,25 +30,27 @@ _PHASES: Final[dict[Phase, messages.Phase]] = {
 }
 
 
-# A note is for its author, and the journal for all: one bot must not fill the disk, nor the space of the other.
+# Notes are for the bot's author, but all of them are in the journal: no bot may fill the disk.
 LONGEST_NOTE: Final = 500  # characters
 MOST_NOTES: Final = 10_000  # characters of one bot in a round
 
 
 def shortened(note: str, room: int = MOST_NOTES) -> str:
-    """As much of the note as is kept, and how many characters were cut off."""
+    """The part of a note that is kept, at most `room` characters, and the number of characters that were cut off."""
     most = max(0, min(LONGEST_NOTE, room))
     return note if len(note) <= most else f"{note[:most]}… ({len(note) - most} more)"
 
 
 class Ask(NamedTuple):
+    """A question: which seat has to choose between which actions."""
+
     seat: Seat
     legal: list[Action]
 
 
 @attrs.frozen
 class ChargedFault:
-    """Why a bot lost the round otherwise than by the rules."""
+    """The fault by which a bot lost the round."""
 
     seat: Seat
     ending: Fault
@@ -75,6 +77,7 @@ class Referee:
         self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
 
     def ask(self) -> Ask | None:
+        """The next question; None once the round is over. Applies decisions that have only one legal action."""
         while self.outcome is None:
             legal = self.game.legal_actions()
             if len(legal) > 1:
@@ -85,7 +88,7 @@ class Referee:
     def request(
         self, ask: Ask, number: int, points: messages.Points, clock: messages.Clock, *, with_legal: bool = True
     ) -> messages.Request:
-        """The question as a message; what happened since the seat's last one is told once."""
+        """The question as a message, with the events since the seat's last request. Call it once for each question."""
         news = self._news[ask.seat]
         message = messages.Request(
             id=number,
@@ -99,7 +102,7 @@ class Referee:
         return message
 
     def answer(self, text: str, ms: int, note: str | None = None) -> None:
-        """The move named by the seat that was asked."""
+        """Apply the move that the bot named. It forfeits the round if the move is illegal."""
         seat = self.game.to_move
         try:
             action = parse(text)
@@ -112,11 +115,12 @@ class Referee:
             self._note_room[seat] -= min(len(note), LONGEST_NOTE)
 
     def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None:
+        """End the round: the seat loses it by a fault. `code` is that of a protocol error."""
         self.fault = ChargedFault(seat, ending, detail, code)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
     def nobody_started(self, detail: str, other_detail: str) -> None:
-        """Neither bot is there, for these reasons by seat: nobody wins and nobody scores."""
+        """End the round without a winner, because neither bot started, for these reasons by seat."""
         self.fault = ChargedFault(SEATS[0], Fault.FAILED_TO_START, detail, other_detail=other_detail)
         self.outcome = Outcome.of(None, Fault.FAILED_TO_START, self.game.owners)
 

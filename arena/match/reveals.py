@@ -8,8 +8,8 @@ from protocol.messages import RevealedDeal
 
 
 class Reveals:
-    """A deal is revealed at the end of its round, unless a mirrored round is still to come; then both are, at the end
-    of that one. `dealt_before` are deals of rounds played before a resume, by number of round."""
+    """A deal is revealed at the end of its round, unless a round that mirrors it follows; then both are revealed at the
+    end of that round. `dealt_before` are the deals of rounds played before a resume, by number of round."""
 
     def __init__(self, rounds: Sequence[PlannedRound], dealt_before: Mapping[int, Dealt]):
         self._rounds = rounds
@@ -17,16 +17,17 @@ class Reveals:
         self._of_voids: list[RevealedDeal] = []  # no round repeats these deals; to be revealed next
 
     def dealt(self, planned: PlannedRound, dealt: Dealt) -> RevealedDeal:
-        """The deal as it will be revealed."""
+        """Note the deal of a round, and return it in the form in which it will be revealed."""
         self._dealt[planned.number] = dealt
         return dealt.revealed(planned.number)
 
     def void(self, planned: PlannedRound) -> None:
-        if planned.mirrors is None:  # else the same deal comes again
+        """Note that the round was void, so that its deal is revealed with the next round."""
+        if planned.mirrors is None:  # a mirrored deal is used again
             self._of_voids.append(self._dealt[planned.number].revealed(planned.number))
 
     def after(self, planned: PlannedRound) -> list[RevealedDeal]:
-        """Those to reveal at the end of the round, together with the deals of void rounds before it."""
+        """The deals to reveal at the end of the round, including those of void rounds before it."""
         of_voids, self._of_voids = self._of_voids, []
         origin = planned.mirrors or planned.id
         numbers = [each.number for each in self._rounds if origin in (each.id, each.mirrors)]

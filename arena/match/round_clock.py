@@ -8,7 +8,7 @@ from protocol.messages import Clock
 
 
 class RoundClock:
-    """The banks of both seats. What a seat is told, and how long it has, change only when its bank does."""
+    """The banks of both seats. The message and the budget of a seat are computed only when its bank changes."""
 
     def __init__(self, limits: tuple[TimeLimits, TimeLimits]):
         self._limits = limits
@@ -16,7 +16,7 @@ class RoundClock:
         self._budgets = [self._budget(seat) for seat in SEATS]
 
     def as_message(self, seat: Seat) -> Clock:
-        """As the bot is told."""
+        """The clock as requests to the bot show it."""
         return self._shown[seat]
 
     def budget_ms(self, seat: Seat) -> float:
@@ -24,6 +24,7 @@ class RoundClock:
         return self._budgets[seat]
 
     def spend(self, seat: Seat, ms: float) -> None:
+        """Take the time of an answer from the seat's bank, and add the increment."""
         bank, limits = self._shown[seat].bank_ms, self._limits[seat]
         if bank is not None:
             self._shown[seat] = Clock(limits.move_ms, max(0, bank - round(ms)) + limits.increment_ms)

@@ -1,14 +1,14 @@
-"""One round with two bots: asks whoever is to decide until the round is over, and turns every failure of a bot into a
-value. Whatever a bot does, the referee hears of exactly one thing for each question: an answer, or a forfeit with its
-reason.
+"""One round with two bots: asks the bot that has to decide until the round is over, and turns every failure of a bot
+into a value. Whatever a bot does, the referee gets exactly one report for each question: an answer, or a forfeit with
+its reason.
 
-Theory of operation. A question has a deadline, which the watch enforces (watchdog.py). An answer that comes after it
-loses the round, with two exceptions, both only if the arena itself stood still over the very moment of the deadline:
+Theory of operation. A question has a deadline, which the watchdog enforces (watchdog.py). An answer that comes after it
+loses the round, with two exceptions, both only if the arena itself stood still at the moment of the deadline:
 
-* The answer is there when the arena looks again. Nobody can tell when it came, so it counts as just in time. The round
-  goes on, so there is nothing to gain by being late on purpose.
-* The answer is not there yet, because the whole machine stood still, the bot included. If it comes within the time that
-  the bot had left when the stall began, the round is void. Voids of this kind are counted for each bot, and limited.
+* The answer is there when the arena runs again. It is unknown when it came, so it counts as just in time. The round
+  continues, so a bot gains nothing by being late on purpose.
+* The answer is not there yet, because the whole machine stood still, including the bot. If it comes within the time
+  that the bot had left when the stall began, the round is void. Such voids are counted for each bot, and limited.
 """
 
 import enum
@@ -31,27 +31,29 @@ from protocol.session import State
 
 Players = tuple[Player, Player]
 Hosts = tuple[Host, Host]
-# Those who look on, and what to call after a move while there are any.
+# The spectators, and what to call after a move while there are any.
 Watched = tuple[Sized, Callable[[], None]]
 
 
 @attrs.frozen
 class Void:
-    """Why a round does not count, and the seat whose lateness was excused, if that is why."""
+    """Why a round does not count, and the seat whose lateness was excused, if that is the reason."""
 
     reason: str
     excused: Seat | None = None
 
 
 class _Stopped(enum.Enum):
-    """Why no more questions are asked for now."""
+    """Why `_ask` stopped asking."""
 
     OVER = enum.auto()
-    EXCUSED = enum.auto()  # an answer counted though it was late; by now the watch may have cancelled the waiting
+    EXCUSED = enum.auto()  # a late answer counted; the watchdog may have cancelled the scope by now
     LATE = enum.auto()
 
 
 class RoundPlay:
+    """Plays one round. `may_excuse` says whether a void may be granted to the bot with this name."""
+
     def __init__(
         self,
         referee: Referee,
@@ -65,21 +67,21 @@ class RoundPlay:
         self._players = players
         self._hosts = hosts
         self._watch = watch
-        self._may_excuse = may_excuse  # whether a void may be granted to the bot of this name
+        self._may_excuse = may_excuse
         self._watched = watched
         self._clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
-        self._seat = SEATS[0]  # who was asked last
-        self._asked = trio.current_time()  # when
+        self._seat = SEATS[0]  # the seat that was asked last
+        self._asked = trio.current_time()  # when it was asked, in trio's time
 
     async def play(self) -> Void | None:
-        """Plays the round to its end. Returns why it is void, if it is."""
+        """Play the round to its end. Returns why it is void; None if it counts."""
         while True:
-            stopped = _Stopped.LATE  # what it is if the watch ends the block
+            stopped = _Stopped.LATE  # if the watchdog cancels the block
             with self._watch.deadline() as deadline:
                 try:
                     stopped = await self._ask(deadline)
                 except RemoteProtocolError as error:
-                    if overrun := self._players[self._seat].overrun:  # it was ended in the middle of a line
+                    if overrun := self._players[self._seat].overrun:  # the keeper killed it in the middle of a line
                         self._referee.forfeit(self._seat, overrun.ending, overrun.words)
                     else:
                         self._referee.forfeit(self._seat, Fault.MALFORMED, str(error), code=error.code)
@@ -96,7 +98,7 @@ class RoundPlay:
                     pass
 
     async def _ask(self, deadline: Deadline) -> _Stopped:
-        """Asks and applies answers as long as they come in time. Raises RemoteProtocolError, Gone."""
+        """Ask and apply answers as long as they come in time. Raises RemoteProtocolError or Gone if the bot fails."""
         referee, clock, now = self._referee, self._clock, trio.current_time
         watchers, look = self._watched
         while ask := referee.ask():
@@ -129,7 +131,7 @@ class RoundPlay:
         return _Stopped.OVER
 
     async def _ask_again(self, request: Request, closed: LinkClosed) -> BotMessage:
-        """Repeats the question whenever the bot lost its connection and came back. Raises Gone, RemoteProtocolError."""
+        """Repeat the request each time the bot has reconnected. Raises Gone or RemoteProtocolError if the bot fails."""
         player, host = self._players[self._seat], self._hosts[self._seat]
         while True:
             await player.come_back(str(closed))
@@ -143,7 +145,7 @@ class RoundPlay:
                 closed = again
 
     async def _late(self) -> Void | None:
-        """The answer came too late, or has not come yet."""
+        """Forfeit the round for the bot whose time ran out, or return why the round is void."""
         seat, player, clock = self._seat, self._players[self._seat], self._clock
         link = player.link
         allowed = _allowed(clock.as_message(seat))
@@ -160,7 +162,7 @@ class RoundPlay:
                 return Void(f"the arena stood still for {ms:.0f} ms when the time of {player.spec.name} ran out", seat)
         took = (trio.current_time() - self._asked) * 1000
         silence = link.unfinished_line() or f"no answer after {took:.0f} ms"
-        self._referee.forfeit(seat, Fault.TIMEOUT, f"{silence}; allowed were {allowed}")
+        self._referee.forfeit(seat, Fault.TIMEOUT, f"{silence}; the limit was {allowed}")
         return None
 
 
@@ -170,7 +172,7 @@ async def _answers_within(link: Link, seconds: float) -> bool:
             await link.hear()
             return True
     except (RemoteProtocolError, LinkClosed):
-        pass  # whatever it says now is no answer
+        pass  # what the bot sent instead of an answer does not matter now
     return False
 
 

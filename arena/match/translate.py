@@ -4,10 +4,15 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 
 from engine.actions import Action
-from engine.cards import CLAN_CARDS, Seat, card_texts, other
+from engine.cards import CLAN_CARDS, SEATS, Seat, card_texts, other
 from engine.game import Game
 from engine.scoring import Outcome
 from protocol import messages
+
+
+def seat_number(seat: int) -> messages.Seat:
+    """The seat as messages show it."""
+    return 0 if seat == SEATS[0] else 1
 
 
 def side_of(whose: Seat | None, seat: Seat) -> messages.Side | None:
@@ -27,10 +32,10 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
 
 
 class Translator:
-    """What one seat sees of a game, as a message, again and again.
+    """The `state` of each request to one seat: what the seat may see of the game.
 
-    It reads the game itself instead of a Position and translates each stone once for each of its changes, because this
-    is done for every decision. A test holds it to what `Position.seen_by` shows.
+    It reads the game itself instead of a Position, and translates a stone only when it has changed, because this runs
+    for every decision. A test compares the result with `Position.seen_by`.
     """
 
     def __init__(self, game: Game, seat: Seat):
@@ -75,7 +80,7 @@ _UNSEEN_STONE = messages.StoneState((), (), None, 0, (), None)
 
 
 def events(happened: Iterable[tuple[Seat, Action]], seat: Seat) -> tuple[messages.Event, ...]:
-    """What was done, as this seat hears of it."""
+    """The actions as this seat may see them."""
     return tuple(
         [
             messages.Event("you", action.text) if by == seat else messages.Event("opponent", action.public_text)

@@ -1,11 +1,11 @@
-"""Deadlines, and when the arena itself stood still: a bot is not blamed for what the host did.
+"""Enforce deadlines, and notice when the arena itself stood still: a bot is not blamed for what the machine did.
 
-One task looks at the clock every few milliseconds, a beat. It ends the rounds whose deadline has passed, and when it is
-woken late it knows that everybody else was, too. Rounds only set a number for each question; moving a trio deadline for
-each would cost a tenth of the time that the arena needs for a decision.
+One task looks at the clock every few milliseconds, a beat. It cancels what waits beyond its deadline, and when it is
+woken late, it knows that all other tasks were too. A round only sets a number for each question; to move a trio
+deadline for each would cost a tenth of the time that the arena needs for a decision.
 
-Only a stall over the very moment of a deadline matters: then nobody looked whether the answer was there in time. Any
-other delay leaves the bot its time, so it excuses nothing.
+Only a stall at the very moment of a deadline matters: then no task looked whether the answer came in time. Any other
+delay leaves the bot its time, so it excuses nothing.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _KEPT: Final = 2000  # stalls; at one a beat that is the last fifteen seconds
 
 @attrs.define(eq=False)
 class Deadline:
-    """Of whatever is waited for in a round; `scope` is cancelled once it has passed."""
+    """When to stop waiting; `scope` is cancelled once the deadline has passed."""
 
     scope: trio.CancelScope
     at: float = math.inf  # in trio's time
@@ -32,25 +32,28 @@ class Deadline:
 
 @attrs.frozen
 class Stall:
-    """The arena gave no sign of life between these moments, in trio's time."""
+    """A period, in trio's time, in which the arena stood still."""
 
     since: float
     until: float
 
 
 class Watchdog:
+    """Cancels what waits beyond its deadline, and remembers the latest stalls."""
+
     def __init__(self) -> None:
         self._deadlines: set[Deadline] = set()
         self._last_beat = math.inf  # in trio's time
         self._stalls: deque[Stall] = deque(maxlen=_KEPT)
 
     async def run(self) -> None:
+        """Look at the clock at every beat, until cancelled."""
         self._last_beat = trio.current_time()
         while True:
             await trio.sleep(_BEAT)
             if self._beat():
-                # The answers that came in the meantime are read first: this beat may have been due before the stall,
-                # and then trio has not looked at any descriptor since. Once, for a busy arena is late at every beat.
+                # Answers that came in the meantime are read first: this beat may have been due before the stall, and
+                # then trio has not looked at any descriptor since. Only once: a busy arena is late at every beat.
                 await trio.lowlevel.checkpoint()
                 self._beat()
             for deadline in self._deadlines:
@@ -58,7 +61,7 @@ class Watchdog:
                     deadline.scope.cancel()
 
     def _beat(self) -> bool:
-        """Whether there was a stall before it. Every moment lies between two beats, so no stall is missed."""
+        """Note the time and return whether there was a stall since the last beat. No stall is missed between beats."""
         now = trio.current_time()
         stall = self._stall_until(now)
         if stall is not None:
@@ -68,6 +71,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def deadline(self) -> Iterator[Deadline]:
+        """Enforce a deadline while the block runs; the block sets its `at`."""
         with trio.CancelScope() as scope:
             deadline = Deadline(scope)
             self._deadlines.add(deadline)
@@ -77,8 +81,8 @@ class Watchdog:
                 self._deadlines.remove(deadline)
 
     def stall_at(self, moment: float) -> Stall | None:
-        """The stall that lay over this moment, in trio's time, if there was one. After a stall any task may run before
-        the beat that was due, so a beat that is overdue right now counts as well."""
+        """The stall that covers this moment, in trio's time, if any. After a stall another task may run before the beat
+        that was due, so a beat that is overdue right now counts as a stall as well."""
         overdue = self._stall_until(trio.current_time())
         stalls = [*self._stalls, overdue] if overdue else self._stalls
         return next((stall for stall in reversed(stalls) if stall.since <= moment <= stall.until), None)

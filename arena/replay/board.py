@@ -25,7 +25,7 @@ _NAME: Final = 12  # columns for a bot's name
 _NOTE_LINES: Final = 3
 SHORT: Final = {"shield-bearer": "shield", "blind-mans-bluff": "blind", "mud-fight": "mud"}
 _MOVED: Final = "*"
-# What people ask of a position, in words.
+# What the player to move has to decide, in words.
 _DECISIONS: Final = {
     Phase.CLAIM: "claim or be done",
     Phase.PLAY: "play",
@@ -38,7 +38,7 @@ _CARD: Final = re.compile(r"(?<![\w-])([roygbp])([1-9])(\*?)(?![\w*-])")
 
 
 def board(bots: Bots, step: Step, *, steady: bool = False) -> list[str]:
-    """The position as lines. `steady` keeps rows that are empty, so that nothing jumps from one step to the next."""
+    """The position as lines. `steady` keeps empty rows, so that nothing jumps from one step to the next."""
     position, moved = step.position, _moved(step)
     below, above = SEATS
     rows = [_hand(bots, position, above, moved)]
@@ -141,7 +141,7 @@ def _marked(cards: tuple[Card, ...], place: str, moved: dict[str, set[int]]) -> 
 
 
 def _hand(bots: Bots, position: Position, seat: int, moved: dict[str, set[int]]) -> str:
-    """The cards; of those that lie face down, how many there are."""
+    """The row of a hand: its cards, or, if they lie face down, how many there are."""
     texts = card_texts(position.hands[seat])
     hand = [f"{texts.count(back)} {back}" for back in (CLAN, TACTIC) if back in texts]
     hand = hand or _marked(position.hands[seat], f"hand{seat}", moved)

@@ -1,5 +1,5 @@
-"""From a round of a journal to its positions. Pure: the engine plays the round again, once, and what each move did is
-read off the positions before and after it."""
+"""Turn a round of a journal into its positions. Pure: the engine plays the round once more, and comparing the positions
+before and after a move shows what the move did."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,11 +21,11 @@ from engine.record import GameRecord, dealt, steps
 
 @attrs.frozen
 class _Cards:
-    """A position and where all its cards lie, found once for the step before it and the step after it."""
+    """A position and the places of all its cards, computed once for the steps before and after it."""
 
     position: Position
     places: Places
-    face_up: Places  # the same with the faces of the decks
+    face_up: Places  # the same, with the faces of the cards in the decks
 
     @staticmethod
     def of(game: Game) -> "_Cards":
@@ -37,7 +37,7 @@ class _Cards:
 
 
 def replay_of(line: RoundLine) -> Replay:
-    """All positions of the round. Raises EngineError or ValueError, saying where, if it was not played by the rules."""
+    """All positions of the round. Raises EngineError or ValueError, which say where, if it broke the rules."""
     record = game_record(line)
     game = dealt(record)
     before = _Cards.of(game)
@@ -66,7 +66,7 @@ def replay_of(line: RoundLine) -> Replay:
 
 
 def _moves(record: GameRecord, game: Game) -> Iterator[tuple[Action, Reason | None]]:
-    """Each action, and why it holds if it is a claim. When it is yielded, it has been applied to the game."""
+    """Yield each action after it was applied to the game, with the reason if it is a claim."""
     done: tuple[Action, Reason | None] | None = None
     for step in steps(record, game):
         if done:
@@ -78,7 +78,7 @@ def _moves(record: GameRecord, game: Game) -> Iterator[tuple[Action, Reason | No
 
 
 def _reason(game: Game, action: Action) -> Reason | None:
-    """Why the claim holds. None for a claim that does not: the engine says so when it is applied."""
+    """Why the claim holds; None for another action, and for an illegal claim, which the engine is about to refuse."""
     if action.kind is not Kind.CLAIM or action not in game.legal_actions():
         return None
     return reason_for(game, game.to_move, action.stone)
@@ -108,7 +108,7 @@ def _after_move(
 
 
 def _after_fault(last: Step, line: RoundLine) -> Step:
-    """Nothing moves. The round is over, though not by the rules."""
+    """The step for the fault that ended the round: nothing moves, and the round is over."""
     seat = None if line.result.winner is None else 1 - line.result.winner
     asked = last.position.decides
     after = attrs.evolve(last.position, phase=Phase.OVER)
@@ -125,7 +125,7 @@ def _after_fault(last: Step, line: RoundLine) -> Step:
 
 
 def _complete_since(last: Step, after: Position) -> tuple[Since, ...]:
-    """For each stone, the positions with which its sides became complete."""
+    """For each stone, the numbers of the positions in which its sides became complete."""
     stones = zip(last.position.stones, after.stones, last.complete_since, strict=True)
     return tuple([since if was == now else _since(now, since, last.number + 1) for was, now, since in stones])
 
@@ -138,8 +138,8 @@ def _since(stone: StonePosition, since: Since, number: int) -> Since:
 
 
 def _drawn(before: Position, after: Position, action: Action) -> Iterator[Card]:
-    """The cards that left a deck by its top. Comparing hands is not enough: a card returned to an empty deck may come
-    right back."""
+    """The cards that were drawn from the decks. Comparing hands is not enough: a card that is returned to an empty deck
+    may be drawn at once."""
     for is_clan_deck, was, now in (
         (True, before.clan_deck, after.clan_deck),
         (False, before.tactic_deck, after.tactic_deck),
@@ -150,7 +150,7 @@ def _drawn(before: Position, after: Position, action: Action) -> Iterator[Card]:
 
 
 def _carried(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tuple[str, str, str]]:
-    """Which cards went from where to where: first those of the move, then those that were drawn."""
+    """(card, source, target) for each card that changed places: first those of the move, then those that were drawn."""
     hand = f"hand{before.position.to_move}"
     draws = [(card, DECKS[back_of(card)], hand) for card in drawn]
     undrawn = {name: after.face_up[name].copy() for name in (hand, *DECKS.values())}
@@ -161,7 +161,7 @@ def _carried(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tupl
 
 
 def _changes(before: Position, after: Position) -> Iterator[Change]:
-    """What a page shows that is different, besides where the cards lie."""
+    """What a page has to change, besides the places of cards."""
     yield from _change("phase", before.phase.value, after.phase.value)
     yield from _change("to_move", before.decides, after.decides)
     for number, (was, now) in enumerate(zip(before.stones, after.stones, strict=True), 1):

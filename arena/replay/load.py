@@ -11,7 +11,8 @@ from engine.errors import EngineError
 
 
 def load_replay(path: Path, address: str) -> Replay:
-    """The round of the journal. Raises JournalError if it is not there, or was not played by the rules."""
+    """The replay of the round with this address. Raises JournalError if the journal has no such round, or if the round
+    was not played by the rules."""
     number, line = find_round(path, address)
     try:
         return replay_of(line)

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import attrs
 
-from engine.cards import CARD_BY_TEXT, SEATS, card_texts, is_clan
+from engine.cards import CARD_BY_TEXT, CLAN_BACK, SEATS, TACTIC_BACK, card_texts, is_clan
 from engine.position import Position
 
-CLAN, TACTIC = "clan", "tactic"  # the backs of cards
+CLAN, TACTIC = card_texts((CLAN_BACK, TACTIC_BACK))
 HAND_ORDER: Final = {CLAN: -2, TACTIC: -1} | CARD_BY_TEXT
 DECKS: Final = {CLAN: "deck", TACTIC: "tactics"}
 _STONE_PLACES: Final = tuple((f"mode{number}", f"stone{number}.0", f"stone{number}.1") for number in range(1, 10))

@@ -1,4 +1,4 @@
-"""One position for people: as the text of a file, or as a board with legal moves and the answer to each claim. Pure."""
+"""Describe one position: as the text of a file, or as a board with legal moves and the answer to each claim. Pure."""
 
 import textwrap
 from collections.abc import Iterator
@@ -16,7 +16,6 @@ from engine.phase import Phase
 from engine.position import Position
 from engine.position_check import face_down
 from engine.position_text import position_to_text
-from engine.ruleset import ClaimTime
 from engine.scoring import Outcome
 
 NAMES: Final = ("you", "opponent")  # by seat, as in the text of a position
@@ -24,7 +23,7 @@ _INDENT: Final = "    "
 
 
 def text_at(replay: Replay, at: int) -> str:
-    """The position of this number for `arena show`. A fault moves nothing: its text is the position before it."""
+    """The position of this number as a text for `arena show`. A fault moves nothing, so it has the text before it."""
     step = replay.steps[at - 1] if replay.steps[at].fault else replay.steps[at]
     return titled_text(step.position, f"round {replay.id}, position {at} of {replay.steps[-1].number}", replay.bots)
 
@@ -36,7 +35,7 @@ def titled_text(position: Position, title: str, bots: tuple[str, str]) -> str:
 
 
 def position_report(position: Position, seat: Seat | None = None) -> str:
-    """Everything about the position, or only what the seat may see."""
+    """The position as a board, with its legal moves and claims; with `seat`, only what that seat may see."""
     seen = position if seat is None else position.seen_by(seat)
     lines = [f"Rules {position.rules.name}", "", *board(NAMES, Step(number=0, position=seen)), ""]
     if face_down(position):
@@ -68,8 +67,7 @@ def _result(outcome: Outcome) -> str:
 
 def _claims(game: Game) -> Iterator[str]:
     """What the referee says to each claim of the player to move, as the cards lie now."""
-    when = "at the start of a turn" if game.rules.claims is ClaimTime.TURN_START else "after playing"
-    later = "" if game.phase is Phase.CLAIM else f" (not now: stones are claimed {when})"
+    later = "" if game.phase is Phase.CLAIM else f" (not now: stones are claimed {game.rules.claims.words})"
     yield from textwrap.wrap(f"{_whose(game)} claims, and what the referee says to them{later}:", WIDTH)
     asked = game.copy()
     asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)

@@ -1,6 +1,6 @@
-"""A round as the list of its positions, with what happened on the way from each to the next. Pure values.
+"""A round as a list of positions, each with the move that led to it. Values only.
 
-Position 0 is after the deal; each move of the log makes one more; a fault that ended the round is the last step and
+Position 0 is after the deal, and each recorded move makes one more. A fault that ended the round is the last step; it
 moves nothing. `arena.replay.build` makes them from a journal, `arena.replay.seat_view` hides what one seat may not see.
 """
 
@@ -33,16 +33,16 @@ class RoundFault:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """How a position came about, and the position."""
+    """A position, and how it came about."""
 
     number: int  # of the position
     turn: int = 0  # from 1; 0 is the deal
-    seat: int | None = None  # who decided; None for the deal
+    seat: int | None = None  # that decided; None for the deal
     decision: str | None = None  # the phase in which it was decided
     move: str | None = None
-    ms: int | None = None  # of thought; None where the referee applied the only legal move
+    ms: int | None = None  # of thinking; None where the referee applied the only legal move
     note: str | None = None
-    drawn: tuple[DrawnCard, ...] = ()  # named by the move or drawn by themselves
+    drawn: tuple[DrawnCard, ...] = ()  # chosen by the move or drawn automatically
     claim: Reason | None = None  # why the claim holds
     reason: str | None = None  # the same in words
     fault: RoundFault | None = None
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def by_referee(self) -> bool:
-        """It was the only legal move, so nobody was asked."""
+        """Whether it was the only legal move, so that the bot was not asked."""
         return self.move is not None and self.ms is None
 
 
@@ -74,7 +74,7 @@ class Replay:
 
 
 def json_text(replay: Replay, at: int | None = None) -> str:
-    """All positions, or the one of this number, as JSON with a line for each."""
+    """All positions, or only that with the number `at`, as JSON with one line for each."""
     header = _plain(attrs.evolve(replay, steps=()), "steps")
     lines = ",\n".join(
         json.dumps(_step_facts(step)) for step in (replay.steps if at is None else replay.steps[at : at + 1])
@@ -83,7 +83,7 @@ def json_text(replay: Replay, at: int | None = None) -> str:
 
 
 def _step_facts(step: Step) -> dict[str, Any]:
-    """Without what leads from one position to the next: each has everything in it."""
+    """A step for JSON, without the movements and changes, because its position is complete."""
     position = step.position
     return _plain(step, "complete_since", "movements", "changes", "position") | {
         "stones_held": position.stones_held,

@@ -15,7 +15,7 @@ HEADERS: Final = ("Round", "Bots", "Rules", "Winner", "Ending", "Points", "Moves
 
 
 def row(each: ListedRound) -> tuple[str, ...]:
-    """A line of the table, by HEADERS."""
+    """The row of a round, with one cell for each of HEADERS."""
     names = [cropped(printable(name), _NAME_WIDTH) for name in each.bots]
     return (
         printable(each.address),
@@ -35,6 +35,6 @@ def table(rounds: Iterable[ListedRound]) -> str:
 
 
 def json_text(rounds: Iterable[ListedRound]) -> str:
-    """For programs, a line for each round; `round` is what names it on the command line."""
+    """The rounds as JSON, one line for each; `round` is the address that names it on the command line."""
     rows = ({"round": each.address} | attrs.asdict(each) | {"ending": each.ending.value} for each in rounds)
     return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]"

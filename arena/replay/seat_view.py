@@ -1,5 +1,4 @@
-"""What one seat may see of a round: not the faces of the other's hand, nor what it draws and returns, nor what it notes
-for its author. Pure."""
+"""Hide what one seat may not see of a round: the opponent's hand, what it draws and returns, and its notes. Pure."""
 
 import attrs
 
@@ -11,7 +10,7 @@ from engine.position import Position
 
 
 def one_seats_view(replay: Replay, seat: Seat) -> Replay:
-    """What the seat could see while it was played, of a replay that shows all."""
+    """The replay as the seat saw the round while it was played. `replay` must show everything."""
     assert replay.view is None
     steps = []
     for index, step in enumerate(replay.steps):
@@ -38,5 +37,5 @@ def _masked_step(step: Step, before: Position, seat: Seat) -> Step:
 
 
 def _face(movement: Movement) -> str:
-    """The card itself: one of the two ends shows it, unless it lies face down at both."""
+    """The face of the card, unless it lies face down both before and after the movement."""
     return movement.after if movement.before in DECKS else movement.before

@@ -1,2 +1,2 @@
-"""A tournament of bots that connect: the porch and the door that keep strangers cheap, who may use which name, who is
-present, who watches, and when to begin. The other end of such a connection is in client."""
+"""A tournament of bots that connect: the porch and the door that make strangers cost little, which bot owns which name,
+which bots and spectators are present, and when a tournament begins. The other end of such a connection is in client."""

@@ -1,7 +1,6 @@
-"""One connection of a bot. The task that let it in (door.py) owns it and listens while no match uses it; a match
+"""One connection of a bot. The task that admitted the bot (door.py) owns it and listens while no match uses it; a match
 borrows the connection and returns it."""
 
-import contextlib
 import hmac
 from typing import Final
 
@@ -9,19 +8,19 @@ import attrs
 import trio
 
 from arena.bots.link import Link, LinkClosed
+from arena.server.lingering import say_last
 from protocol.messages import Bye, Error
-from protocol.session import State
 
-_FAREWELL_SECONDS: Final = 2.0  # that a bot has to take the last words
+_FAREWELL_SECONDS: Final = 2.0  # for the bot to receive the last messages
 
 
 class Abandoned(Exception):
-    """The bot says that this connection is lost, and has another one."""
+    """The bot replaced this connection, which it had lost, by another one."""
 
 
 @attrs.define(eq=False)
 class Loan:
-    """From one return of a connection to its owner to the next."""
+    """One turn of the owner and the match that follows: from one return of a connection to the next."""
 
     listening: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     silent: trio.Event = attrs.field(factory=trio.Event)  # the owner has stopped listening
@@ -29,6 +28,8 @@ class Loan:
 
 
 class Connection:
+    """A connection that its owner lends to matches. `takes_place_of` is the lost connection that it replaces."""
+
     def __init__(
         self,
         name: str,
@@ -43,16 +44,17 @@ class Connection:
         self.address = address
         self.session = session
         self.wants_legal = wants_legal
-        self.takes_place_of = takes_place_of  # that the bot has lost
-        self.successor: Connection | None = None  # reserved for whoever plays on this one and has not noticed yet
+        self.takes_place_of = takes_place_of
+        self.successor: Connection | None = None  # for the match that has not noticed the loss of this one
         self.lent = False  # to a player
-        self._last_words: list[Error | Bye] | None = None  # once it is sent away
+        self._last_words: list[Error | Bye] | None = None  # once the bot is dismissed
         self._abandoned = False
-        self._left = False  # its owner listens no more, and nobody else may use it
+        self._left = False  # the owner has stopped listening for good, so no match may use it
         self._loan = Loan()
 
     @property
     def busy(self) -> bool:
+        """Whether no match can borrow the connection now."""
         return self.lent or self.is_leaving
 
     @property
@@ -60,11 +62,13 @@ class Connection:
         return self._last_words is not None
 
     def is_session(self, text: str) -> bool:
+        """Whether the text is the session of this connection; takes the same time for every text of a length."""
         return hmac.compare_digest(self.session.encode(), text.encode())
 
     async def stay(self) -> None:
-        """The owner's part. Returns when the bot is sent away; raises LinkClosed or RemoteProtocolError when it leaves
-        or says something though nobody asked, and Abandoned when another connection takes its place."""
+        """Listen while no match uses the connection; called by the owner. Returns when the bot is dismissed. Raises
+        LinkClosed when the bot leaves, RemoteProtocolError when it sends something without a request, and Abandoned
+        when another connection replaces this one."""
         try:
             while self._last_words is None:
                 loan = self._loan
@@ -79,23 +83,25 @@ class Connection:
             self._loan.silent.set()
 
     def reserve(self) -> None:
+        """Lend the connection to a match, which then calls `hand_over`."""
         self.lent = True
         self._loan.listening.cancel()
 
     async def hand_over(self) -> Link:
-        """The link, once its owner has stopped listening. Raises LinkClosed if it has left instead."""
+        """The link, once the owner has stopped listening. Raises LinkClosed if the bot has left instead."""
         await self._loan.silent.wait()
         if self._left:
             raise LinkClosed("the connection was lost")
         return self.link
 
     def give_back(self) -> None:
+        """Return the connection to its owner, who listens again."""
         self.lent = False
         loan, self._loan = self._loan, Loan()
         loan.returned.set()
 
     def dismiss(self, *last_words: Error | Bye) -> None:
-        """Nobody plays on it any more; its owner says the last words and closes it."""
+        """Take the connection from its match; its owner sends the last messages and closes it."""
         self.lent = False
         self._end(*last_words)
 
@@ -105,12 +111,10 @@ class Connection:
         self._loan.returned.set()
 
     def abandon(self) -> None:
-        """Whoever plays on it shall notice at once."""
+        """Give the connection up as lost, so that a match that uses it notices at once."""
         self._abandoned = True
         self._end()
 
     async def say_goodbye(self) -> None:
-        with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
-            for message in self._last_words or ():
-                if self.link.session.state is not State.CLOSED:
-                    await self.link.say(message)
+        """Send the last messages; called by the owner."""
+        await say_last(self.link, _FAREWELL_SECONDS, *(self._last_words or ()))

@@ -1,6 +1,6 @@
-"""The tournaments of one journal: the one that the journal was left with, and with `forever` one cycle after the other.
+"""The tournaments of one journal: the one that is unfinished in it, and with `forever` one cycle after the other.
 
-This module knows what is played next, who takes part and how many rounds are finished; it does not wait for anybody.
+This module knows what is played next, which bots take part and how many rounds are finished; it never waits for bots.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,13 +26,13 @@ from arena.tournament.ledger import (
 
 
 class Cycles:
-    """Reads the journal when it is made. Raises JournalError if that is the journal of another tournament."""
+    """Reads the journal on construction. Raises JournalError if it is the journal of another tournament."""
 
     def __init__(self, config: Config, server: ServerConfig, journal: Journal):
         self._config = config
         self._server = server
         self._journal = journal
-        self._rounds: dict[int, tuple[int, int]] = {}  # finished and in all, by cycle
+        self._rounds: dict[int, tuple[int, int]] = {}  # finished rounds and all rounds, by cycle
         past = read_past(journal, config.max_faults)
         self._begun = past.tournaments
         self.remarks = past.ledger.remarks  # about the journal
@@ -52,8 +52,8 @@ class Cycles:
         return not self._server.forever and bool(self._rounds) and self.finished == self.total
 
     def players(self, is_here: Callable[[str], bool], entered: Iterable[str]) -> tuple[AnySpec, ...]:
-        """The bots of the next tournament: with `forever` those that are there; else all that the file names, too.
-        `entered` are the names of bots that the file does not name."""
+        """The bots of the next tournament: those that are connected, and, without `forever`, all bots of the file.
+        `entered` are the names of bots that are not in the file."""
         named = [
             bot
             for bot in self._config.bots
@@ -63,13 +63,13 @@ class Cycles:
         return (*named, *others)
 
     def resume(self) -> tuple[Config, Ledger]:
-        """Takes the tournament that is left."""
+        """Return the unfinished tournament, which is then no longer in `left`."""
         assert self.left is not None
         left, self.left = self.left, None
         return left
 
     def begin(self, players: Sequence[AnySpec]) -> tuple[Config, Ledger]:
-        """Writes the opening line of another tournament among these bots. Raises JournalError."""
+        """Write the opening line of another tournament among these bots. Raises JournalError if that fails."""
         self._begun += 1
         config = attrs.evolve(self._config, bots=tuple(players))
         if self._server.forever:
@@ -77,7 +77,7 @@ class Cycles:
         return begin(self._journal, config), ledger_of(config)
 
     def count(self, config: Config, finished: int) -> None:
-        """So many rounds of this tournament are in the journal now."""
+        """Note how many rounds of this tournament are in the journal now."""
         self._rounds[config.first_cycle] = finished, planned_rounds(config)
 
     def _left_over(self, past: JournalSummary) -> tuple[Config, Ledger] | None:
@@ -93,7 +93,7 @@ class Cycles:
         return None
 
     def _resumed(self, opening: TournamentLine) -> Config:
-        """The config of the tournament that has begun. Bots that the file does not name came through the open door."""
+        """The config of the tournament that has begun. Bots that are not in the file joined through the open door."""
         bots = list(self._config.bots)
         if self._server.open_door or self._server.forever:
             bots = self._recorded_bots(opening)

@@ -1,10 +1,11 @@
-"""The door: a peer that has spoken on the porch (porch.py) comes through here, as far as the limits allow.
+"""The door: admits peers that have sent something on the porch (porch.py), as far as the limits allow.
 
-Theory of operation. A bot whose hello proves a name that is known here gets a task at once, however many strangers
-there are; others get one only as far as the rate of their address and network allows, and are closed without a word
-beyond it. The task either brings a bot to the lobby and stays with it as its owner, or a watcher to the gallery, or
-says why not. Places inside are limited in all and for each address, and one is kept for every bot of the tournament
-that is away. What a stranger can make us keep is bounded at every place. No exception leaves a connection's own task.
+Theory of operation. A bot whose hello proves that it owns a known name gets a task at once, however many strangers
+there are. Other peers get a task only within the rate of their address and network; beyond it their connections are
+closed without a message. The task brings a bot to the lobby and stays as the owner of its connection, or brings a
+spectator to the gallery, or says why the peer is refused. Places inside are limited in all and for each address, and
+one is kept for every absent bot of the tournament. All memory that a stranger can claim is bounded. No exception leaves
+the task of a connection.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
 from arena.server.connection import Abandoned, Connection
 from arena.server.events import Incident, PeerBrokeProtocol, PeerRefused
-from arena.server.lingering import Lingering
+from arena.server.lingering import Lingering, say_last
 from arena.server.lobby import Lobby
 from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
@@ -35,14 +36,14 @@ from protocol.session import State
 
 _HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
-_FAREWELL_SECONDS: Final = 1.0  # for the peer to take what we say last
-# Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
-_TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
-# Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
+_FAREWELL_SECONDS: Final = 1.0  # for the peer to receive the last messages
+# Tasks for peers of one address that do not prove a name, per second and at once. A network gets four times as many.
+TASKS, TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
+# Connections of one bot, per second and at once. Replacing one connection by another takes a millisecond.
 _TURNS, _TURNS_AT_ONCE = 50.0, 50.0
-_LONGEST_TURN: Final = 1.0  # seconds that one of them waits for its turn; there are 50 of them then
-_HANDSHAKE_SECONDS: Final = 5.0
-_HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
+_LONGEST_TURN: Final = 1.0  # seconds that a connection waits for its turn; 50 of them wait then
+HANDSHAKE_SECONDS: Final = 5.0
+HANDSHAKES: Final = 128  # of TLS, until hello: each takes a task and about 50 KB; at most half from one address
 _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
 
 
@@ -64,18 +65,18 @@ class Door:
         self._limits = limits
         self._tls = tls
         self._report = report
-        self._inside: Counter[str] = Counter()  # bots and watchers by address
-        self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
+        self._inside: Counter[str] = Counter()  # bots and spectators by address
+        self._welcoming: Counter[str] = Counter()  # bots that are admitted and not in the lobby yet, by name
         self._strikes = Strikes(limits.wrong_tokens)
-        self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
+        self._tasks = Shares(TASKS, TASKS_AT_ONCE, _NETWORK)
         self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
-        self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
+        self._handshakes: Room[trio.CancelScope] = Room(HANDSHAKES, HANDSHAKES // 2)
         self._lingering = Lingering()
         self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
 
     async def run(self) -> None:
-        """Returns once the door is closed and everybody has left."""
+        """Admit peers until the door is closed, then wait until all of them have left."""
         async with trio.open_nursery() as visitors, self._listener:
 
             def open_to(stranger: Stranger) -> None:
@@ -91,14 +92,15 @@ class Door:
                 await porch.run()
 
     def close(self) -> None:
-        """Nobody else comes in; whoever is here stays."""
+        """Stop admitting peers; those that are inside stay."""
         self._accepting.cancel()
 
     @property
     def _too_slow(self) -> str:
-        return f"nothing that counts as hello came within {self._limits.hello_seconds:g} seconds"
+        return f"no complete hello came within {self._limits.hello_seconds:g} seconds"
 
     def _is_worth_a_task(self, stranger: Stranger) -> bool:
+        """Whether the rates allow a task for this peer."""
         now = trio.current_time()
         name = self._owner(bytes(stranger.heard.partition(b"\n")[0]))
         if name is None or not self._registry.is_established(name):
@@ -106,7 +108,7 @@ class Door:
         return self._turns.of(name).ready_at(now) <= now + _LONGEST_TURN
 
     def _owner(self, line: bytes) -> str | None:
-        """Who says this, if it is the hello of a bot that is known here."""
+        """The name of the bot, if the line is a hello that proves that the bot owns a known name."""
         try:
             hello = decode_from_bot(line)
         except RemoteProtocolError:
@@ -122,14 +124,13 @@ class Door:
                 finally:
                     await self._lingering.over(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
-            pass  # it has left, in whatever way
+            pass  # the peer has left
 
     def _prepared(self, connection: socket.socket) -> trio.abc.Stream:
-        with contextlib.suppress(OSError):  # it has left already; whoever reads from it will see that
+        with contextlib.suppress(OSError):  # the peer has left already; reading from it will fail
             tune(connection)
-            connection.setsockopt(
-                socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.unread // 2
-            )  # the kernel doubles it
+            half = self._limits.unread // 2  # because the kernel doubles it
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, half)
         stream = TcpStream(connection)
         return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
 
@@ -145,10 +146,10 @@ class Door:
         try:
             hello = await self._hello(link, stream, stranger)
             if hello.watch is None:
-                await self._host(hello, link, place)
+                await self._admit(hello, link, place)
             else:
                 if not self._gallery.has_room_for(place):
-                    raise Refused(Refusal.FULL, "there is no room for more watchers")
+                    raise Refused(Refusal.FULL, "there is no room for more spectators")
                 with self._inside_of(place, None):
                     self._check_open()
                     await self._gallery.attend(link, hello.watch, place)
@@ -169,18 +170,19 @@ class Door:
             await self._handshake(link, stream, stranger.place)
         else:
             link.take_over(_HELLO, bytes(stranger.heard))
-        hello = await link.hear()  # it is there
+        hello = await link.hear()  # it has arrived already
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         return hello
 
     async def _handshake(self, link: Link, stream: trio.SSLStream[trio.abc.Stream], place: Place) -> None:
-        """Returns once there is something to hear. Those who are too slow, or make place for others, are closed."""
+        """Do the TLS handshake, say hello and wait for a line. Raises TooSlowError if none comes in time, and _GivenUp
+        if the handshake takes too long or another peer takes the place."""
         with trio.CancelScope() as scope:
             if (pushed := self._handshakes.enter(scope, place)) is not None:
                 pushed.cancel()
             try:
                 with trio.fail_after(self._limits.hello_seconds):
-                    with trio.fail_after(_HANDSHAKE_SECONDS):
+                    with trio.fail_after(HANDSHAKE_SECONDS):
                         await stream.do_handshake()
                     await link.say(_HELLO)
                     await link.wait_line()
@@ -193,7 +195,8 @@ class Door:
                     self._handshakes.leave(scope)
         raise _GivenUp
 
-    async def _host(self, hello: BotHello, link: Link, place: Place) -> None:
+    async def _admit(self, hello: BotHello, link: Link, place: Place) -> None:
+        """Bring a bot to the lobby and own its connection. Raises Refused if the bot may not enter."""
         known = self._registry.owner(hello)
         if known is not None:
             await self._turn_of(known)
@@ -228,7 +231,7 @@ class Door:
 
     @contextlib.contextmanager
     def _inside_of(self, place: Place, name: str | None) -> Iterator[None]:
-        """A place inside, for a bot or a watcher. Raises Refused if there is none."""
+        """Take a place for a bot or a spectator while the block runs. Raises Refused if there is none."""
         has_own = name is not None and self._registry.has_place(name) and not self._is_here(name)
         if not has_own:
             self._check_room(place.address)
@@ -236,7 +239,7 @@ class Door:
         try:
             yield
         finally:
-            self._inside -= Counter([place.address])  # forgets it at zero
+            self._inside -= Counter([place.address])  # removes the address at zero
 
     def _check_room(self, address: str) -> None:
         most, kept = self._limits.connections, self._registry.places_kept(self._is_here)
@@ -248,8 +251,7 @@ class Door:
             raise Refused(Refusal.FULL, words, again=True)
 
     def _check_open(self) -> None:
-        """Nobody comes in any more once the door is closed: those who are inside were sent away then, and no one else
-        would be. Raises _GivenUp."""
+        """Raise _GivenUp if the door was closed in the meantime: a peer that enters later would never be dismissed."""
         if self._accepting.cancel_called:
             raise _GivenUp
 
@@ -264,11 +266,11 @@ class Door:
             with trio.fail_after(self._limits.hello_seconds):
                 await link.welcome(Welcome(name, session))
         finally:
-            self._welcoming -= Counter([name])  # forgets it at zero
+            self._welcoming -= Counter([name])  # removes the name at zero
         return Connection(name, link, address, session, hello.legal, takes_place_of=lost)
 
     def _may_hold(self, name: str, hello: BotHello) -> bool:
-        """Whether a bot without a token may have the name: nobody has it, or only a connection that it lost."""
+        """Whether a bot without a token may have the name: it is unused, or used only by a connection that it lost."""
         connections = self._lobby.connections(name)
         if not connections:
             return not self._welcoming[name]
@@ -285,7 +287,7 @@ class Door:
 
 
 class _GivenUp(Exception):
-    """Nothing more is done for this connection, and nothing said."""
+    """The connection is closed without a message."""
 
 
 def _parting(code: str, reason: str, *, again: bool) -> bytes:
@@ -293,7 +295,4 @@ def _parting(code: str, reason: str, *, again: bool) -> bytes:
 
 
 async def _dismiss(link: Link, code: str, reason: str, *, again: bool = False) -> None:
-    with trio.move_on_after(_FAREWELL_SECONDS), contextlib.suppress(LinkClosed):
-        if link.session.state is not State.CLOSED:
-            await link.say(Error(code, reason, fatal=True))
-            await link.say(Bye(reason, again))
+    await say_last(link, _FAREWELL_SECONDS, Error(code, reason, fatal=True), Bye(reason, again))

@@ -1,4 +1,4 @@
-"""What a server reports besides the events of its tournaments: one class for each event."""
+"""The events of a server, besides those of its tournaments: one class for each."""
 
 from datetime import datetime
 from typing import Any, Protocol
@@ -33,7 +33,7 @@ class FewDescriptors(Event):
 
 @attrs.frozen
 class NamesForgotten(Event):
-    """The file of name claims does not say who owns the names of these bots, which play in the tournament."""
+    """The file of name claims does not contain the names of these bots, which play in the tournament."""
 
     kind = "warning"
     file: str
@@ -59,7 +59,7 @@ class LobbyWaits(Event):
 class BotCame(Event):
     kind = "came"
     bot: str
-    connections: int  # of this bot, with the new one
+    connections: int  # of this bot, including the new one
     address: str
 
 
@@ -67,7 +67,7 @@ class BotCame(Event):
 class BotLeft(Event):
     kind = "left"
     bot: str
-    connections: int  # of this bot that are still there
+    connections: int  # of this bot that are still open
     address: str
 
 
@@ -84,7 +84,7 @@ class CycleBegins(Event):
 
 @attrs.frozen
 class Stopping(Event):
-    """The first signal came: no more matches begin."""
+    """The first signal arrived: no more matches begin."""
 
     kind = "stopping"
 
@@ -94,13 +94,13 @@ class PeerRefused(Event):
     kind = "refused"
     address: str
     code: str
-    reason: str  # as the peer was told
+    reason: str  # as sent to the peer
     unreported: int = 0  # incidents since the last one that was reported
 
 
 @attrs.frozen
 class PeerBrokeProtocol(Event):
-    """What the peer sent is left out, because it may have held a token."""
+    """The peer broke the protocol. What it sent is left out, because it may contain a token."""
 
     kind = "refused"
     address: str

@@ -1,4 +1,4 @@
-"""When a tournament begins: once all bots are there, at a moment, or when the organiser says so."""
+"""Wait until a tournament can begin: all bots are connected, a moment has come, or the organiser says so."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -17,14 +17,17 @@ BeginKey = Callable[[Callable[[], None]], Awaitable[None]]
 def may_begin(
     begin: str | datetime, forever: bool, *, players: int, connected: int, missing: int, is_time: bool
 ) -> bool:
-    """`players` would take part now, `connected` of them from outside; `missing` are expected and not there. With
-    `forever` nobody is missing, but a cycle needs at least one bot that connects."""
+    """Whether a tournament can begin. `players` bots would take part now, `connected` bots are connected to the server,
+    and `missing` bots are expected and not connected. With `forever` no bot is missing, but a cycle needs at least one
+    bot that is connected."""
     if players < 2 or (forever and not connected):
         return False
     return is_time or (begin == "all" and (forever or not missing))
 
 
 class Gathering:
+    """Waits until the next tournament can begin. `begin_key` runs while it waits."""
+
     def __init__(
         self,
         begin: str | datetime,
@@ -40,11 +43,11 @@ class Gathering:
         self._listener = listener
         self._begin_key = begin_key
         self._wall_clock = wall_clock
-        self._is_time = False  # the organiser said so, or the moment is there
+        self._is_time = False  # the organiser said so, or the moment has come
         self._change = trio.Event()
 
     async def wait(self, expected: Sequence[AnySpec], players: Callable[[], Sequence[AnySpec]]) -> None:
-        """Returns when it is time to begin. `players` says who would take part now."""
+        """Wait until the tournament can begin. `players` returns the bots that would take part now."""
         self._is_time = False
         if not self._is_ready(expected, players()):
             async with trio.open_nursery() as nursery:
@@ -60,7 +63,7 @@ class Gathering:
         self._begin = "all"  # how the first tournament began says nothing about the next ones
 
     def bots_changed(self) -> None:
-        """A bot came or left."""
+        """Check again whether the tournament can begin, because a bot connected or left."""
         self._change.set()
 
     def _is_ready(self, expected: Sequence[AnySpec], players: Sequence[AnySpec]) -> bool:

@@ -1,14 +1,26 @@
-"""The end of a connection: the last words reach the peer although it is still sending."""
+"""The end of a connection: the last messages reach the peer although it is still sending."""
 
+import contextlib
 from typing import Final
 
 import trio
 
-from arena.bots.streams import TcpStream
+from arena.bots.link import Link, LinkClosed
+from arena.bots.streams import tcp_below
+from protocol.messages import Bye, Error
+from protocol.session import State
 
-_SECONDS: Final = 1.0  # for the peer to take what we said last
-_BYTES, _READS = 64 * 1024, 8  # of what the peer still sends
-_AT_ONCE: Final = 64  # connections; others are closed as they are
+_SECONDS: Final = 1.0  # for the peer to receive the last messages
+_BYTES, _READS = 64 * 1024, 8  # per read, and reads, of what the peer still sends
+_AT_ONCE: Final = 64  # connections; further ones are closed without lingering
+
+
+async def say_last(link: Link, seconds: float, *messages: Error | Bye) -> None:
+    """Send the last messages, unless bye was sent before or the peer does not read them within `seconds`."""
+    with trio.move_on_after(seconds), contextlib.suppress(LinkClosed):
+        for message in messages:
+            if link.session.state is not State.CLOSED:
+                await link.say(message)
 
 
 class Lingering:
@@ -18,8 +30,9 @@ class Lingering:
         self._count = 0
 
     async def over(self, stream: trio.abc.Stream) -> None:
-        tcp = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
-        assert isinstance(tcp, TcpStream)
+        """Close our side of the connection and wait a moment for the peer's. The caller closes the stream."""
+        tcp = tcp_below(stream)
+        assert tcp is not None
         tcp.close_writer()
         if self._count >= _AT_ONCE:
             return

@@ -1,4 +1,4 @@
-"""The bots that are connected, and the players that matches make of them."""
+"""The bots that are connected, and the players that represent them in matches."""
 
 import contextlib
 import math
@@ -18,15 +18,18 @@ from protocol.session import State
 
 @attrs.define(eq=False)
 class _Waiter:
-    """Somebody who needs a connection of a bot that is away."""
+    """A match that waits for a connection of a bot that is away."""
 
     came: trio.Event = attrs.field(factory=trio.Event)
     connection: Connection | None = None
 
 
 class Lobby:
-    """`bot_availability_changed` is called with the name of a bot that came, left or became free, `presence_changed`
-    with each connection that came (true) or left (false)."""
+    """Keeps the connections of bots and lends them to matches.
+
+    `bot_availability_changed` is called with the name of a bot that connected, left or became free, `presence_changed`
+    with each connection that came (true) or left (false).
+    """
 
     def __init__(
         self,
@@ -34,7 +37,7 @@ class Lobby:
         bot_availability_changed: Callable[[str], None],
         presence_changed: Callable[[Connection, bool], None],
     ):
-        self.grace = grace  # seconds that a bot may be away
+        self.grace = grace  # seconds that a bot may be away before it loses
         self._bot_availability_changed = bot_availability_changed
         self._presence_changed = presence_changed
         self._here: dict[str, list[Connection]] = {}
@@ -44,7 +47,7 @@ class Lobby:
         self._began = math.inf
 
     def begin(self, roster: Iterable[str]) -> None:
-        """From now on it counts who of them is away."""
+        """Begin a tournament among `roster`: from now on, note since when each of these bots is away."""
         self._roster = frozenset(roster)
         self._began = trio.current_time()
         self._away_since.clear()
@@ -60,7 +63,7 @@ class Lobby:
 
     @contextlib.contextmanager
     def present(self, connection: Connection) -> Iterator[None]:
-        """As long as the block runs, the connection is here."""
+        """Keep the connection in the lobby while the block runs."""
         self._here.setdefault(connection.name, []).append(connection)
         self._presence_changed(connection, True)
         lost = connection.takes_place_of
@@ -83,13 +86,14 @@ class Lobby:
             self._bot_availability_changed(connection.name)
 
     def give_back(self, connection: Connection) -> None:
+        """Return a connection that a match used, and offer it to others."""
         connection.give_back()
-        if not connection.busy and connection in self.connections(connection.name):  # else it is lost or leaves
+        if not connection.busy and connection in self.connections(connection.name):  # otherwise it is lost or leaving
             self._offer(connection)
 
     def drop_lost(self, name: str, session: str) -> Connection | None:
-        """A bot that comes again may have lost the connection that it names, which may look alive from here, or one
-        that is closed while nobody listens. Returns the one that was dropped."""
+        """Drop the connection that a reconnecting bot has lost, and return it, if there is one: that whose session the
+        bot names, which may look alive from here, or one that was closed while no task listened."""
         here = [connection for connection in self.connections(name) if not connection.is_leaving]
         lost = next((each for each in here if each.is_session(session)), None)
         lost = lost or next((each for each in here if each.lent and each.link.is_hung_up()), None)
@@ -98,7 +102,7 @@ class Lobby:
         return lost
 
     def _offer(self, connection: Connection) -> None:
-        """Whoever waits for just this bot comes first."""
+        """Offer a free connection: a match that waits for this bot takes it first."""
         for waiter in self._waiters.get(connection.name, ()):
             if waiter.connection is None:
                 connection.reserve()
@@ -108,7 +112,7 @@ class Lobby:
         self._bot_availability_changed(connection.name)
 
     def reserve(self, name: str) -> Connection | None:
-        """A connection that is free, for whoever asks first."""
+        """Take a free connection of this bot; None if there is none."""
         for connection in self.connections(name):
             if not connection.busy:
                 connection.reserve()
@@ -116,7 +120,7 @@ class Lobby:
         return None
 
     async def wait_for(self, name: str) -> Connection:
-        """The next connection of this bot that is free."""
+        """Take a free connection of this bot as soon as there is one."""
         if free := self.reserve(name):
             return free
         waiter = _Waiter()
@@ -135,11 +139,12 @@ class Lobby:
                 del self._waiters[name]
 
     def dismiss_all(self, reason: str, *, again: bool) -> None:
+        """Say bye to all bots. `again`: they may connect again."""
         for connections in self._here.values():
             for connection in connections:
                 connection.dismiss(Bye(reason, again))
 
-    # What the matchmaker asks
+    # What a tournament needs (arena.tournament.player_pool.RemoteBots)
 
     def is_free(self, name: str) -> bool:
         return any(not connection.busy for connection in self.connections(name))
@@ -156,43 +161,44 @@ class Lobby:
 
 
 class RemotePlayer(Player):
-    """A bot for one match, on one of its connections, or on the next one if that is lost."""
+    """A bot in one match, on one of its connections, or on the next one if that is lost."""
 
     def __init__(self, spec: RemoteSpec, lobby: Lobby, connection: Connection | None):
         super().__init__(spec)
         self._lobby = lobby
         self._connection = connection
-        self._given_up = connection is None  # nobody waits for it any more; it may come all the same
+        self._given_up = connection is None  # do not wait for it any more, but use a connection that is free
 
     async def arrive(self) -> None:
         if self.link is None and not await self._sit():
-            raise StartFailure(f"it is not connected; it was waited for {self._lobby.grace:g} seconds")
+            raise StartFailure(f"it is not connected and did not connect within {self._lobby.grace:g} seconds")
 
     async def come_back(self, closed: str) -> None:
         self._lose()
         if not await self._sit():
-            raise Gone(Fault.DISCONNECTED, f"{closed}, and it was not back within {self._lobby.grace:g} seconds")
+            raise Gone(Fault.DISCONNECTED, f"{closed}, and it did not reconnect within {self._lobby.grace:g} seconds")
 
     async def leave(self) -> None:
         self._lose(Bye("the connection ends with a fault", again=True))
 
     def let_go(self) -> None:
+        """Return the connections to the lobby at the end of the match."""
         if self.link is not None and self.link.session.state is not State.IDLE:
-            self._lose(Bye("connect again", again=True))  # it does not know that the match is over
+            self._lose(Bye("connect again", again=True))  # the bot has not received the end of the match
         self.link = None
         while (connection := self._connection) is not None:
             self._connection = connection.successor
             self._lobby.give_back(connection)
 
     def _lose(self, *last_words: Bye) -> None:
-        """What comes next is the connection that the bot has put in the place of this one, if it has."""
+        """Give up the connection, and continue with the one by which the bot has replaced it, if any."""
         self.link = None
         if (connection := self._connection) is not None:
             connection.dismiss(*last_words)
             self._connection = connection.successor
 
     async def _sit(self) -> bool:
-        """On the connection that it has, or on another one that comes within the time that the bot has."""
+        """Take a seat on the connection at hand, or on one that comes within the grace period; False if none does."""
         until = trio.current_time() + self._lobby.grace
         while True:
             connection = self._connection = self._connection or await self._next(until)

@@ -1,11 +1,12 @@
 """The server: a lobby in front of a tournament, or of one cycle after the other.
 
-Theory of operation. The door lets bots in for as long as the server runs. `Gathering` waits until a tournament can
-begin, `Cycles` says who takes part in it and writes that to the journal, and then `_play` runs it like any other
+Theory of operation. The door admits bots as long as the server runs. `Gathering` waits until a tournament can
+begin, `Cycles` says which bots take part in it and writes that to the journal, and then `_play` runs it like any other
 (runner.py), with the lobby as the source of its players. With `forever` this is repeated: every cycle is a tournament
-of its own in the same journal, among the bots that are there when it begins.
+of its own in the same journal, among the bots that are connected when it begins.
 
-The first signal drains: no match begins any more, those under way have a time to end. A second one stops at once.
+The first signal drains: no match begins any more, and running matches get some time to finish. The second signal stops
+the server at once.
 """
 
 from collections.abc import Sequence
@@ -52,7 +53,8 @@ from arena.tournament.runner import Tournament, TournamentError
 def serve(
     config: Config, server: ServerConfig, listener: ServerListener, begin_key: BeginKey | None = None
 ) -> TournamentRun:
-    """Raises JournalError, ConfigError or AddressError if the server cannot begin."""
+    """Run a server until its tournament is over or a signal stops it. Raises JournalError, ConfigError or AddressError
+    if it cannot start."""
     assert config.journal is not None
     with Journal(config.journal) as journal:
         running = Server(config, server, journal, listener, begin_key)
@@ -76,6 +78,8 @@ def serve(
 
 
 class Server:
+    """Joins door, lobby, gathering, cycles and tournament. Raises ConfigError or JournalError on construction."""
+
     def __init__(
         self,
         config: Config,
@@ -94,13 +98,13 @@ class Server:
         self.cycles = Cycles(config, server, journal)
         self._tls = tls_context(server)
         self._names = NamesFile(journal.path)
-        self._registry = self._opened_registry()
-        self._lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
-        self._gathering = Gathering(server.begin, server.forever, self._lobby, listener, begin_key, wall_clock)
+        self.registry = self._opened_registry()
+        self.lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
+        self._gathering = Gathering(server.begin, server.forever, self.lobby, listener, begin_key, wall_clock)
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._incidents = _Incidents(listener)
         self._tournament: Tournament | None = None
-        self._waiting = trio.CancelScope()  # before a tournament
+        self._waiting = trio.CancelScope()  # for the next tournament
         self.stopping = 0  # signals
         self._warnings: list[str] = list(self.cycles.remarks)
         self.rescue: Rescue | None = None  # if another program changed the journal
@@ -121,10 +125,10 @@ class Server:
             self._listener.heard(FewDescriptors(limit, connections))
 
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
-        """Starts with the address."""
+        """Serve until all tournaments are over or a signal stops the server; the task starts with the address."""
         listener = await open_listener(self._server.listen)
         limits, report = self._server.door, self._incidents.report
-        door = Door(listener, self._registry, self._lobby, self._gallery, limits, self._tls, report)
+        door = Door(listener, self.registry, self.lobby, self._gallery, limits, self._tls, report)
         self._report_address(address_of(listener))
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
@@ -132,8 +136,8 @@ class Server:
             async with calling_on_signals(self._signalled):
                 await self._tournaments()
             again = self.stopping > 0
-            reason = "the server stops; it may be back" if again else "the tournament is over"
-            self._lobby.dismiss_all(reason, again=again)
+            reason = "the server stops and may start again" if again else "the tournament is over"
+            self.lobby.dismiss_all(reason, again=again)
             self._gallery.close(show_rest=not again)
             door.close()
 
@@ -149,7 +153,7 @@ class Server:
                 await self._play(*await self._next())
 
     async def _next(self) -> tuple[Config, Ledger]:
-        """The tournament that the journal was left with, or another one once enough bots are there."""
+        """The unfinished tournament of the journal, or another one, as soon as it can begin."""
         if self.cycles.left is not None:
             config, ledger = self.cycles.resume()
             self._warn_of_forgotten_names(config.bots)
@@ -157,14 +161,14 @@ class Server:
             return config, ledger
         await self._gathering.wait(self._config.bots, self._players)
         players = self._players()
-        self._remember_names([bot.name for bot in players])  # first: no bot may be without its name after a crash
+        self._remember_names([bot.name for bot in players])  # first, so that bots own their names even after a crash
         return self.cycles.begin(players)
 
     def _players(self) -> tuple[AnySpec, ...]:
-        return self.cycles.players(self._lobby.is_here, self._registry.entered())
+        return self.cycles.players(self.lobby.is_here, self.registry.entered())
 
     def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
-        known = {claim.name for claim in self._registry.lasting_claims()}
+        known = {claim.name for claim in self.registry.lasting_claims()}
         lost = [
             bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known
         ]
@@ -172,19 +176,19 @@ class Server:
             self._listener.heard(NamesForgotten(str(self._names.path), lost))
 
     def _remember_names(self, roster: Sequence[str] = ()) -> None:
-        """Raises JournalError."""
+        """Save which bots own their names, including those of `roster`. Raises JournalError if that fails."""
         if self._server.open_door:
-            self._names.write(self._registry.lasting_claims(roster))
-            self._registry.has_news = False
+            self._names.write(self.registry.lasting_claims(roster))
+            self.registry.has_news = False
 
     def _presence_changed(self, connection: Connection, came: bool) -> None:
         kind = BotCame if came else BotLeft
-        number = len(self._lobby.connections(connection.name))
+        number = len(self.lobby.connections(connection.name))
         self._listener.heard(kind(connection.name, number, connection.address))
 
     def _bot_availability_changed(self, name: str) -> None:
-        """The bot connected, left, or is free for another match."""
-        if self._registry.has_news:
+        """Note that the bot connected, left, or is free for another match."""
+        if self.registry.has_news:
             self._remember_names()
         self._gathering.bots_changed()
         if self._tournament is not None:
@@ -192,12 +196,12 @@ class Server:
 
     async def _play(self, config: Config, ledger: Ledger) -> None:
         names = [bot.name for bot in config.bots]
-        self._registry.begin(names, self._lobby.names(), closed=not self._server.forever)
-        self._lobby.begin(names)
+        self.registry.begin(names, self.lobby.names(), closed=not self._server.forever)
+        self.lobby.begin(names)
         total, before = planned_rounds(config), len(ledger.finished)
         self._listener.heard(TournamentOpened(total, before))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
-        tournament = Tournament(config, self._journal, ledger, self._listener, self._lobby, self._gallery)
+        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self._gallery)
         self._tournament = tournament
         try:
             await tournament.run()
@@ -222,7 +226,7 @@ class Server:
 
 
 class _Incidents:
-    """Reports one incident a second at most: a peer that connects again and again must not fill the screen."""
+    """Reports at most one incident per second: a peer that connects again and again must not fill the screen."""
 
     def __init__(self, listener: ServerListener):
         self._listener = listener

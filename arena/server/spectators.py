@@ -1,22 +1,25 @@
-"""Those who watch. They see what is public (and hands, if the server allows), some time later if it says so, and they
-cannot slow a match: it only leaves a picture now and then, which is drawn and encoded once for all of them and thrown
-away when somebody does not keep up. The more of them there are, the fewer pictures each gets, so that all of them
-together cost a bounded share of our time."""
+"""Spectators. They see what is public (and hands, if the server allows it), after a delay if the server has one.
+
+They cannot slow a match down: it only leaves a picture now and then, which is encoded once for all spectators and
+dropped for a spectator that does not keep up. The more spectators there are, the fewer pictures each of them gets, so
+that all of them together cost a bounded share of the server's time.
+"""
 
 import contextlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from typing import Final
 
 import trio
 
 from arena.bots.link import Link, LinkClosed
 from arena.match.audience import Scene
 from arena.match.referee import Referee
+from arena.match.translate import seat_number
 from arena.server.rates import Place, Room
 from engine.actions import parse
-from engine.cards import SEATS, card_texts
+from engine.cards import card_texts
 from engine.position import Cards
 from engine.scoring import Outcome
 from protocol.errors import RemoteProtocolError
@@ -33,22 +36,25 @@ from protocol.messages import (
 )
 from protocol.session import State
 
-_PICTURES_PER_SECOND: Final = 20  # of a match: more than anybody can follow
-_SENT_PER_SECOND: Final = 300  # to all watchers together; with more than 15 of them each match shows fewer pictures
-_KEPT_SECONDS: Final = 2  # of pictures for somebody who is slow, besides the delay
+_PICTURES_PER_SECOND: Final = 20  # of a match: more than a person can follow
+_SENT_PER_SECOND: Final = 300  # to all spectators together; with more than 15 of them each match shows fewer pictures
+_KEPT_SECONDS: Final = 2  # of pictures that wait for a slow spectator, besides the delay
 _SEND_SECONDS: Final = 10.0
 
 
 class Watcher:
+    """One spectator: the match that it follows, and the lines that wait to be sent to it."""
+
     def __init__(self, match: str, delay: float):
-        self._wanted = match  # empty: any
+        self._wanted = match  # empty for any match
         self._following: str | None = None
         self._delay = delay
         self._waiting: deque[tuple[float, bytes]] = deque(maxlen=int((delay + _KEPT_SECONDS) * _PICTURES_PER_SECOND))
-        self._bye: Bye | None = None  # once there is nothing more to see
+        self._bye: Bye | None = None  # once no more matches will be shown
         self._news = trio.Event()
 
     def wants(self, match: str) -> bool:
+        """Whether to show this match. A spectator of any match follows the first one until its end."""
         if self._wanted:
             return match == self._wanted
         self._following = self._following or match
@@ -63,7 +69,7 @@ class Watcher:
         self._news.set()
 
     async def next(self) -> tuple[bytes, Bye | None]:
-        """All lines whose time has come, and then the last word if there is nothing to come after them."""
+        """Wait for lines whose delay is over, and return them, with the bye to send after them if they are the last."""
         while not self._bye and (not self._waiting or self._waiting[0][0] > trio.current_time()):
             self._news = trio.Event()
             with trio.CancelScope(deadline=self._waiting[0][0] if self._waiting else math.inf):
@@ -74,7 +80,7 @@ class Watcher:
         return b"".join(lines), self._bye
 
     def finish(self, bye: Bye, show_rest: bool) -> None:
-        """It says bye, and before that, if it may, what waits is shown at once."""
+        """Send `bye` after what is waiting, which is sent at once with `show_rest` and dropped without."""
         if not show_rest:
             self._waiting.clear()
         self._bye = bye
@@ -82,6 +88,8 @@ class Watcher:
 
 
 class Gallery:
+    """All spectators, as the audience of all matches."""
+
     def __init__(self, event: str, delay: float, show_hands: bool, most: int):
         self._event = event
         self._delay = delay
@@ -89,11 +97,11 @@ class Gallery:
         self._most = most
         self.watchers: list[Watcher] = []
         self._room: Room[Watcher] = Room(most, most)
-        self._next_picture: dict[str, float] = {}  # by match, while somebody watches
+        self._next_picture: dict[str, float] = {}  # by match, while there are spectators
 
     def has_room_for(self, place: Place) -> bool:
-        """Whether one may come in from there. If all places are taken, the address with the most has to give up one, so
-        that one address cannot keep out all others."""
+        """Whether a spectator from this place may enter. If all places are taken, the address with the most spectators
+        loses one of them, so that one address cannot keep out all others."""
         if len(self.watchers) < self._most:
             return True
         if not self.watchers:
@@ -102,11 +110,12 @@ class Gallery:
             return False
         greediest = self._room.greediest()
         self._leave(greediest)
-        greediest.finish(Bye("others want to watch, too", again=True), show_rest=False)
+        greediest.finish(Bye("other spectators need this place", again=True), show_rest=False)
         return True
 
     async def attend(self, link: Link, match: str, place: Place) -> None:
-        """Returns when the watcher has left. Raises LinkClosed, RemoteProtocolError."""
+        """Show matches to a spectator until it leaves. Raises LinkClosed if the connection is lost, and
+        RemoteProtocolError if the spectator sends a message."""
         watcher = Watcher(match, self._delay)
         said: RemoteProtocolError | None = None
         with self._present(watcher, place):
@@ -114,7 +123,7 @@ class Gallery:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell, link, watcher, nursery.cancel_scope)
                 try:
-                    await link.hear()  # nothing may be said here: it raises
+                    await link.hear()  # a spectator may not send messages, so this raises
                 except RemoteProtocolError as error:
                     said = error
                 except LinkClosed:
@@ -135,9 +144,9 @@ class Gallery:
         scope.cancel()
 
     def close(self, *, show_rest: bool) -> None:
-        """Everybody leaves. `show_rest`: nothing is secret any more, because all rounds were played to their end."""
+        """Say bye to all spectators. `show_rest`: nothing is secret any more, because all rounds are over."""
         for watcher in self.watchers:
-            watcher.finish(Bye("there is nothing more to see"), show_rest)
+            watcher.finish(Bye("no more matches will be shown"), show_rest)
 
     @contextlib.contextmanager
     def _present(self, watcher: Watcher, place: Place) -> Iterator[None]:
@@ -149,12 +158,12 @@ class Gallery:
             self._leave(watcher)
 
     def _leave(self, watcher: Watcher) -> None:
-        if watcher in self._room:  # else it has made room for another one
+        if watcher in self._room:  # otherwise it has already lost its place to another one
             self.watchers.remove(watcher)
             self._room.leave(watcher)
 
     def look(self, scene: Scene, referee: Referee) -> None:
-        """After a move."""
+        """Show the position after a move, unless the last picture of the match was shown only just now."""
         now = trio.current_time()
         if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
             return
@@ -189,19 +198,19 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         round=scene.round,
         rules=scene.rules,
         bots=scene.bots,
-        first=_seat(scene.first),
+        first=seat_number(scene.first),
         points=scene.points,
         number=len(referee.moves),
-        seat=None if seat is None else _seat(seat),
+        seat=None if seat is None else seat_number(seat),
         move=move,
         ms=ms,
         stones=tuple(
             WatchedStone(
                 _texts(stone.sides),
-                None if stone.owner is None else _seat(stone.owner),
+                None if stone.owner is None else seat_number(stone.owner),
                 stone.needs,
                 card_texts(stone.modes),
-                None if stone.complete_first is None else _seat(stone.complete_first),
+                None if stone.complete_first is None else seat_number(stone.complete_first),
             )
             for stone in position.stones
         ),
@@ -210,18 +219,14 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         discard=card_texts(position.discard),
         tactics_played=_texts(position.tactics_played),
         phase=position.phase.value,
-        to_move=None if position.decides is None else _seat(position.decides),
+        to_move=None if position.decides is None else seat_number(position.decides),
     )
 
 
 def result(scene: Scene, outcome: Outcome) -> WatchedResult:
-    winner = None if outcome.winner is None else _seat(outcome.winner)
+    winner = None if outcome.winner is None else seat_number(outcome.winner)
     return WatchedResult(scene.match, scene.round, scene.bots, winner, outcome.ending.value, outcome.points)
 
 
 def _texts(both: tuple[Cards, Cards]) -> BothSides:
     return card_texts(both[0]), card_texts(both[1])
-
-
-def _seat(seat: int) -> Literal[0, 1]:
-    return 0 if seat == SEATS[0] else 1

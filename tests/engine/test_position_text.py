@@ -120,17 +120,17 @@ IMPOSSIBLE = [
     ("rules tactics\ntactic-deck r1", "line 2: r1 is not a tactic card, so it belongs in the other deck"),
     ("hand r1 r2 r3 r4 r5 r6 r7", "line 1: the hand has 7 cards, but at most 6 are possible here"),
     ("rules tactics\ntheir-hand r1 r2 r3 r4 r5 r6 r7 r8", "line 2: the hand has 8 cards, but at most 7"),
-    ("stone 1 r1 r2 r3 r4 |", "line 1: your side of stone 1 has 4 cards, but it takes 3 without mud-fight"),
+    ("stone 1 r1 r2 r3 r4 |", "line 1: your side of stone 1 has 4 cards, but the limit is 3 without mud-fight"),
     (
         "rules tactics\nstone 1 | r1 r2 r3 r4 r5 mode:mud-fight",
-        "line 2: the opponent's side of stone 1 has 5 cards, but it takes 4",
+        "line 2: the opponent's side of stone 1 has 5 cards, but the limit is 4",
     ),
     ("rules tactics\nstone 1 banshee |", "line 2: banshee cannot lie on a side; clan cards and elite troops can"),
     ("rules tactics\nstone 1 | mode:spy", "line 2: spy is not a combat mode; combat modes are blind-mans-bluff and"),
     ("stone 1 | owner:you", "line 1: you cannot own stone 1 with 0 of 3 cards on your side; a claim needs all of them"),
     (
         "stone 1 r1 r2 r3 | g1 first:theirs",
-        "line 1: the opponent's side of stone 1 is not complete, so it was not first",
+        "line 1: the opponent's side of stone 1 is not complete, so it was not complete first",
     ),
     ("rules tactics\nplayed r5 |", "line 2: r5 is not a tactic card of the rules tactics"),
     ("played spy |", "line 1: spy is not a tactic card of the rules base"),
@@ -138,19 +138,19 @@ IMPOSSIBLE = [
     ("rules tactics\nplayed joker joker | spy", "line 2: you played two jokers, but each player may play only one"),
     (
         "rules tactics\nplayed | joker spy",
-        "line 2: the opponent played 2 tactic cards and the other player 0, but nobody may be more than one ahead",
+        "line 2: the opponent played 2 tactic cards and the other player 0, but a player may be at most one ahead",
     ),
     ("phase claim\nstone 1 r1 r2 r4 |", "line 1: no stone can be claimed, so there is no claim phase"),
     ("phase draw", "line 1: there is nothing to choose in a draw while a deck is empty"),
     ("rules tactics\nphase draw\nhand r1 r2 r3 r4 r5 r6 r7", "line 2: a hand of 7 cards is full, so nothing is drawn"),
-    ("rules tactics\nphase return\nhand r1", "line 2: cards are returned only to a recruiter; say how many with"),
+    ("rules tactics\nphase return\nhand r1", "line 2: cards are returned only by a recruiter; say how many with"),
     ("rules tactics\nphase return\nreturns-left 1", "line 2: you cannot return a card from an empty hand"),
     ("rules tactics\nreturns-left 3", "line 2: a recruiter has 0 to 2 returns left, not 3"),
     ("rules tactics\nreturns-left 2", "line 2: returns are left only in the phase return, or while draws are left"),
     ("rules tactics\ndraws-left 1", "line 2: draws are left only in the phase draw, and then 2 returns as well"),
-    ("phase over", "line 1: the round is not over: nobody has won, and there is no line idle 2"),
+    ("phase over", "line 1: the round is not over: neither player has won, and there is no line idle 2"),
     ("idle 2", "line 1: after 2 turns without effect the round is blocked, so the phase is over"),
-    ("idle 3", "line 1: there are 0 to 2 turns without effect in a row, not 3"),
+    ("idle 3", "line 1: 0 to 2 turns in a row can be without effect, not 3"),
     (
         "phase play\n" + "\n".join(f"stone {n} r{n} g{n} b{n} | owner:you" for n in (1, 2, 3)),
         "line 1: you won with these stones, so the phase is over",
@@ -159,7 +159,7 @@ IMPOSSIBLE = [
         "\n".join(f"stone {n} r{n} g{n} b{n} | owner:you" for n in (1, 2, 3))
         + "\n"
         + "\n".join(f"stone {n} | r{n} g{n} b{n} owner:opponent" for n in (4, 5, 6)),
-        "both players hold enough stones to win, but the round ends with the first who does",
+        "both players hold enough stones to win, but the round ends when the first of them does",
     ),
     ("hand 6*clan\ndeck", "line 1: cards lie face down here, so the round cannot be continued; name them"),
 ]

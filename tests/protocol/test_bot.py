@@ -265,7 +265,7 @@ def test_a_server_that_makes_no_sense_is_left_with_one_clear_line(tmp_path: Path
 def test_too_long_an_answer_is_not_said(tmp_path: Path) -> None:
     played = play(tmp_path, "run(lambda request: ('pass', 'x' * 70_000))")
     assert len(played.said) == 1
-    assert played.told == "this bot said what it may not: a 'action' of 70050 bytes is too long\n"
+    assert played.told == "this bot broke the protocol: a 'action' of 70050 bytes is too long\n"
     assert played.status == 1
 
 
@@ -334,7 +334,7 @@ def test_a_refused_connection_is_told_in_one_line(tmp_path: Path) -> None:
 )
 def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, address: str) -> None:
     played = play(tmp_path, f"{FIRST}run(choose, connect={address!r})")
-    assert played == Played([], f"{address!r} is no address; it looks like localhost:4000\n", 1)
+    assert played == Played([], f"{address!r} is not an address; an address looks like localhost:4000\n", 1)
 
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 70, "a\\0b"])

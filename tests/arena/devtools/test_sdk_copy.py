@@ -32,9 +32,10 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 def verdict(module: ModuleType, line: bytes, from_bot: bool) -> str:
     """The line that the decoded message would be, or the code of the error."""
+    errors = importlib.import_module(f"{module.__package__}.errors")
     try:
         message = (module.decode_from_bot if from_bot else module.decode_from_server)(line)
-    except module.RemoteProtocolError as error:
+    except errors.RemoteProtocolError as error:
         return str(error.code)
     return str(module.encode(message).decode())
 

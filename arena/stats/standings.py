@@ -13,7 +13,7 @@ import attrs
 import msgspec
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
 from arena.journal.lines import (
     JournalError,
     Milliseconds,
@@ -24,7 +24,6 @@ from arena.journal.lines import (
     SeatNumber,
     TournamentLine,
     VoidLine,
-    is_withdrawal,
 )
 from arena.journal.reader import JournalReader, Read
 from arena.plan.deals import is_recorded

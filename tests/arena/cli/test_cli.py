@@ -223,7 +223,7 @@ def test_an_exchanged_deck_and_a_doubled_round_are_found_out(journal: Path) -> N
     output = arena("verify", str(journal)).output
     assert "its deal is not the one that follows from its own seed" in output
     assert f"cup.jsonl:15: round {json.loads(rest[0])['id']} is in the journal twice" in output
-    assert "cup.jsonl:16: this is no line of a journal" in output
+    assert "cup.jsonl:16: this is not a line of a journal" in output
     assert "cup.jsonl:17: the line is torn" in output
 
 

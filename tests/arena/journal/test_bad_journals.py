@@ -330,7 +330,7 @@ def test_lines_of_unknown_types_are_skipped_and_counted_by_every_reader(
 @pytest.mark.parametrize("head", [b"{}", b'{"type":7}', b'{"type":null}', b'{"type":["round"]}', b"[]", b'"round"'])
 def test_a_line_without_a_type_is_damaged(head: bytes, played: bytes, journal: Path) -> None:
     journal.write_bytes(played + head + b"\n")
-    assert fold([journal])[1][0].startswith(f"{journal}:6: this is no line of a journal")
+    assert fold([journal])[1][0].startswith(f"{journal}:6: this is not a line of a journal")
     assert run(journal).exit_code == 1
 
 

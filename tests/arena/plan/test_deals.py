@@ -258,10 +258,10 @@ def test_deals_that_do_not_follow_from_the_secret_are_found_out(journal: Path) -
     *rest, reveal = lines
     assert problems([*rest, reveal | {"secret": other.text}]) == [
         ":4: this secret is not the one whose hash opened the tournament",
-        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more",
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it again",
     ]
     assert problems(rest) == [
-        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more"
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it again"
     ]
     void = {"type": "void", "v": 1, "match": "9", "round": 1, "bots": ["a", "b"], "reason": "", "started": ""}
     assert problems([*rest, void | {"id": "9.9-9.9"}, reveal]) == [

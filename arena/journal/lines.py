@@ -107,7 +107,7 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
 
 
 class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):
-    """The tournament resumes after a stop. Unfinished rounds get new deals, and deals count these lines."""
+    """The tournament resumes after a stop. Unfinished rounds get new deals, derived from how often it has resumed."""
 
     started: str
 

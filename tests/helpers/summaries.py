@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from arena.journal.lines import TournamentLine
-from arena.stats.standings import RoundSummary, Standings
+from arena.stats.round_summary import RoundSummary
+from arena.stats.standings import Standings
 
 
 def opening(rounds: int = 2, mirror: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:

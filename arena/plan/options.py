@@ -149,7 +149,11 @@ def _words(value: Any) -> tuple[str, ...]:
 
 
 def _environment(value: Any) -> tuple[tuple[str, str], ...]:
-    """Names with their values; a name alone has the value that it has in our own environment."""
+    """Names with their values. A list may hold a name alone, which gets the value that it has in our own environment.
+    A text may not: on the command line a forgotten value would pass on a variable unnoticed."""
+    if isinstance(value, str) and (alone := [word for word in _words(value) if word and "=" not in word]):
+        name = alone[0]
+        raise ValueError(f'{name}=VALUE, or, to pass on your own {name}, a tournament file with env = ["{name}"]')
     if isinstance(value, str | list):
         words = [word.partition("=") for word in _words(value)]
         if missing := [name for name, equals, _ in words if not equals and name not in os.environ]:
@@ -268,7 +272,7 @@ BOT: Final = (
     Option(
         "env",
         _environment,
-        "Added to a bot's environment; NAME alone passes on your own value. Only names are recorded.",
+        "Variables for a bot's environment. Only their names are recorded, not their values.",
         "'NAME=VALUE …'",
         secret=True,
         several=True,

@@ -260,8 +260,8 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
         (["play", "greedy", "random", "--ronds", "4"], "Did you mean"),
         (["play", "greedy", "random", "--rules", "tactcs"], "did you mean tactics?"),
         (
-            ["play", "greedy", "random", "--env", "NO_SUCH"],
-            "expected NO_SUCH to be set in the environment of arena, or",
+            ["play", "greedy", "random", "--env", "HOME"],
+            '--env: env: expected HOME=VALUE, or, to pass on your own HOME, a tournament file with env = ["HOME"]',
         ),
     ],
 )

@@ -260,7 +260,7 @@ def encode(message: Message) -> bytes:
 
 
 @cache
-def _decoder(union: Any) -> msgspec.json.Decoder[Any]:
+def decoder_of(union: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(union)
 
 
@@ -279,7 +279,7 @@ def _decode(line: bytes, union: Any) -> Any:
     try:
         if not line.isascii():
             line.decode()  # the JSON decoder does not look into fields that it skips
-        return _decoder(union).decode(line)
+        return decoder_of(union).decode(line)
     except UnicodeDecodeError as error:
         raise RemoteProtocolError(
             Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"

@@ -157,6 +157,96 @@ def test_importing_the_protocol_loads_nothing_that_does_io() -> None:
     assert not loaded & NOT_LOADED_BY_PROTOCOL
 
 
+# Private names in tests. A test sees and sets what users of a module may see and set, so that the inside can change.
+
+
+def is_private(name: str) -> bool:
+    """Whether the last part of a dotted name is private; names such as `__init__` are not."""
+    last = name.rpartition(".")[2]
+    return last.startswith("_") and last != "_" and not last.endswith("__")
+
+
+def defined_in(tree: ast.AST) -> set[str]:
+    """The names of functions and classes, and of attributes of `self`, that the module itself defines."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_self(node.value):
+            found.add(node.attr)
+    return found
+
+
+def is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def names_used(node: ast.AST) -> list[str]:
+    """The names that the node imports or looks up in another object, `setattr` and its like included."""
+    match node:
+        case ast.Import(names=names):
+            return [part for alias in names for part in alias.name.split(".")]
+        case ast.ImportFrom(module=module, names=names):
+            return [*(module or "").split("."), *(alias.name for alias in names)]
+        case ast.Attribute(value=ast.Name(id="os"), attr="_exit"):
+            return []
+        case ast.Attribute(attr=name):
+            return [name]
+        case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called), args=args) if called.endswith("attr"):
+            return [each.value for each in args[:2] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        case ast.Subscript(
+            value=ast.Call(func=ast.Name(id="vars")) | ast.Attribute(attr="__dict__"), slice=ast.Constant(value=name)
+        ):
+            return [str(name)]
+    return []
+
+
+def foreign_privates(text: str) -> list[str]:
+    """The private names that a test module uses and that are not its own."""
+    tree = ast.parse(text)
+    own = defined_in(tree)
+    return [
+        f"line {getattr(node, 'lineno', 0)}: {name}"
+        for node in ast.walk(tree)
+        for name in names_used(node)
+        if is_private(name) and not (isinstance(node, ast.Attribute) and is_self(node.value) and name in own)
+    ]
+
+
+def test_no_test_uses_a_private_name_of_another_module() -> None:
+    for path in modules("tests"):
+        assert foreign_privates(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "server._lobby",
+        "server._lobby.names()",
+        "del server._lobby",
+        "from arena.server.door import _TASKS",
+        "from arena._server import door",
+        "import arena._server.door",
+        "monkeypatch.setattr('arena.server.door._TASKS', 1)",
+        "monkeypatch.setattr(door, '_TASKS', 1)",
+        "getattr(door, '_TASKS')",
+        "vars(door)['_TASKS']",
+        "door.__dict__['_TASKS']",
+        "class Own(Door):\n    def tasks(self):\n        return self._tasks",
+    ],
+)
+def test_no_way_of_using_a_private_name_escapes(text: str) -> None:
+    assert len(foreign_privates(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["os._exit(1)", "door.__class__", "class Own:\n    def __init__(self):\n        self._x = 1", "_, rest = pair"],
+)
+def test_own_private_names_are_allowed(text: str) -> None:
+    assert foreign_privates(text) == []
+
+
 def test_importing_the_engine_brings_nothing_heavy() -> None:
     code = "import engine, sys; print([m for m in ('trio', 'numpy', 'msgspec', 'click', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -23,7 +23,7 @@ from arena.plan.bot_spec import BotSpec
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.bots.launcher import main; main()"
 _START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: this ends when the bot's program runs
-_END_SECONDS: Final = 5
+END_SECONDS: Final = 5
 _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
@@ -97,12 +97,13 @@ class Kept:
             *lines, self._unread = (self._unread + data).split(b"\n")
             try:
                 for line in lines:
-                    self._hear(json.loads(line))
+                    self.hear(json.loads(line))
             except BaseException:
                 self._closed()  # wake the tasks that wait for further reports
                 raise
 
-    def _hear(self, news: dict[str, Any]) -> None:
+    def hear(self, news: dict[str, Any]) -> None:
+        """Process one report. Raises OSError if the keeper could not be forked."""
         match news:
             case {"started": int(pid), "keeper": int(keeper)}:
                 self.pid, self.keeper = pid, keeper
@@ -168,7 +169,7 @@ class Kept:
         """After KILL, wait until keeper and bot are gone. A keeper that does not react, because it was stopped, is
         killed; the launcher then kills the bot. The keeper's pid cannot have been reused while its end of the socket is
         open."""
-        with trio.move_on_after(_END_SECONDS):
+        with trio.move_on_after(END_SECONDS):
             await self.gone.wait()
             return
         with contextlib.suppress(ProcessLookupError):  # it has just exited
@@ -218,7 +219,7 @@ class Launcher:
     def close(self) -> None:
         self._socket.close()
         try:
-            self._process.wait(_END_SECONDS)
+            self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:  # it was stopped, for example by SIGSTOP
             self._process.kill()
             self._process.wait()

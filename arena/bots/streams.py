@@ -132,8 +132,11 @@ class TcpStream(trio.abc.Stream):
             self._socket.shutdown(socket.SHUT_WR)
 
     async def aclose(self) -> None:
-        _close(self._socket)
+        self.close()
         await trio.lowlevel.checkpoint()
+
+    def close(self) -> None:
+        _close(self._socket)
 
 
 def _close(resource: io.FileIO | socket.socket) -> None:

@@ -106,7 +106,7 @@ class Visit:
         self.welcomed = self._greeted = False
         self._bye = self._refused = self._ended = None
         try:
-            stream = await connected(self._server, self._tls, self._warn_of_clear_text)
+            stream = await connected(self._server, self._tls, self.warn_of_clear_text)
         except CannotConnect as error:
             return str(error)
         async with stream:
@@ -135,7 +135,7 @@ class Visit:
             return "the connection was lost"
         return "the server says nothing" + ("" if self._server.tls else MAYBE_TLS)
 
-    def _warn_of_clear_text(self, peer: str) -> None:
+    def warn_of_clear_text(self, peer: str) -> None:
         address = ipaddress.ip_address(peer.partition("%")[0])
         if self._server.token and self._tls is None and not address.is_loopback and not self._warned:
             self._warned = True

@@ -70,13 +70,13 @@ class Examination:
         """Makes the checks, each given by its code, its title and its function."""
         async with self._stack:
             for code, title, check in checks:
-                if (reason := self._hopeless()) and code not in ("notes", "speed-p99", "speed-worst"):
+                if (reason := self.reason_to_skip()) and code not in ("notes", "speed-p99", "speed-worst"):
                     self.findings.append(Finding(code, title, Verdict.SKIPPED, reason))
                 else:
                     await self._judge(code, title, check)
         return self.findings
 
-    def _hopeless(self) -> str | None:
+    def reason_to_skip(self) -> str | None:
         """Why a bot that does not come to play, or fails again and again, is not asked everything else as well."""
         failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
         if any(failed[:2]):

@@ -37,12 +37,12 @@ _HELLO: Final = ServerHello(PROTOCOL, SERVER)
 _KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
 _FAREWELL_SECONDS: Final = 1.0  # for the peer to take what we say last
 # Tasks for those who prove no name, of one address: a second, and at once. A network has four times as much.
-_TASKS, _TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
+TASKS, TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
 # Connections of one bot: a second, and at once. It costs a millisecond to put one into the place of another.
 _TURNS, _TURNS_AT_ONCE = 50.0, 50.0
 _LONGEST_TURN: Final = 1.0  # seconds that one of them waits for its turn; there are 50 of them then
-_HANDSHAKE_SECONDS: Final = 5.0
-_HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
+HANDSHAKE_SECONDS: Final = 5.0
+HANDSHAKES: Final = 128  # of TLS, until hello: each has a task and some 50 KB; half of them from one address
 _TRUSTED: Final = 10_000  # addresses and networks that bots came from; the oldest are forgotten
 
 
@@ -67,9 +67,9 @@ class Door:
         self._inside: Counter[str] = Counter()  # bots and watchers by address
         self._welcoming: Counter[str] = Counter()  # names that are let in and not in the lobby yet
         self._strikes = Strikes(limits.wrong_tokens)
-        self._tasks = Shares(_TASKS, _TASKS_AT_ONCE, _NETWORK)
+        self._tasks = Shares(TASKS, TASKS_AT_ONCE, _NETWORK)
         self._turns = Buckets(_TURNS, _TURNS_AT_ONCE)
-        self._handshakes: Room[trio.CancelScope] = Room(_HANDSHAKES, _HANDSHAKES // 2)
+        self._handshakes: Room[trio.CancelScope] = Room(HANDSHAKES, HANDSHAKES // 2)
         self._lingering = Lingering()
         self._trusted: dict[str, None] = {}
         self._accepting = trio.CancelScope()
@@ -180,7 +180,7 @@ class Door:
                 pushed.cancel()
             try:
                 with trio.fail_after(self._limits.hello_seconds):
-                    with trio.fail_after(_HANDSHAKE_SECONDS):
+                    with trio.fail_after(HANDSHAKE_SECONDS):
                         await stream.do_handshake()
                     await link.say(_HELLO)
                     await link.wait_line()

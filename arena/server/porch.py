@@ -41,8 +41,8 @@ _CHUNK: Final = 16 * 1024  # bytes per read from one peer
 _READS_OF_ONE: Final = 64  # a peer that has sent more pieces than this without a complete line is dismissed
 # Peers that were greeted and are silent. Each costs a socket, and time only when it is dismissed and connects again. So
 # there is room for many, and a crowd at the address of a bot does not push the bot out.
-_WATCHED: Final = 3000
-_HEARD: Final = 16 * 2**20  # bytes that all of these peers together may have sent
+WATCHED: Final = 3000
+HEARD: Final = 16 * 2**20  # bytes that all of these peers together may have sent
 _FIRST: Final = 512  # peers that wait to be greeted
 _LATE: Final = 1024  # peers that wait to be greeted, and whose address is over its rate; at most half from one address
 _NEWEST_EACH: Final = 4  # every fourth turn of these goes to the newest, the others to the oldest
@@ -58,7 +58,7 @@ _SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
 
 def most_on_porch(limits: DoorLimits) -> int:
     """The largest number of sockets that the porch holds at once."""
-    return max(_WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
+    return max(WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
 
 
 @attrs.define(eq=False)
@@ -106,7 +106,7 @@ class Porch:
         self._epoll = select.epoll()
         # At random, because otherwise a peer that keeps connecting could push out every bot of the same address that is
         # slow to say hello.
-        self._watched = _room(_WATCHED, limits, at_random=True)
+        self._watched = _room(WATCHED, limits, at_random=True)
         self._by_number: dict[int, Stranger] = {}  # the watched peers by descriptor
         self._first = _room(_FIRST, limits)
         self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
@@ -278,5 +278,5 @@ class Porch:
         elif b"\n" in data or len(stranger.heard) > self._limits.line:
             self._unwatch(stranger)
             self._hand_over(stranger)
-        elif stranger.reads == _READS_OF_ONE or self._heard > _HEARD:
+        elif stranger.reads == _READS_OF_ONE or self._heard > HEARD:
             self._dismiss(stranger)

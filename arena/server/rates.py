@@ -192,6 +192,9 @@ class Floods:
         self._flooding: frozenset[str] = frozenset()
         self._is_new = False  # an address or network that was not reported yet is over the limit
 
+    def __len__(self) -> int:
+        return len(self._seen)
+
     @property
     def look_again_at(self) -> float:
         """When to call `changed` even if no peer connects, so that the end of a flood is noticed."""

@@ -94,9 +94,9 @@ class Server:
         self.cycles = Cycles(config, server, journal)
         self._tls = tls_context(server)
         self._names = NamesFile(journal.path)
-        self._registry = self._opened_registry()
-        self._lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
-        self._gathering = Gathering(server.begin, server.forever, self._lobby, listener, begin_key, wall_clock)
+        self.registry = self._opened_registry()
+        self.lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
+        self._gathering = Gathering(server.begin, server.forever, self.lobby, listener, begin_key, wall_clock)
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._incidents = _Incidents(listener)
         self._tournament: Tournament | None = None
@@ -124,7 +124,7 @@ class Server:
         """Starts with the address."""
         listener = await open_listener(self._server.listen)
         limits, report = self._server.door, self._incidents.report
-        door = Door(listener, self._registry, self._lobby, self._gallery, limits, self._tls, report)
+        door = Door(listener, self.registry, self.lobby, self._gallery, limits, self._tls, report)
         self._report_address(address_of(listener))
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
@@ -133,7 +133,7 @@ class Server:
                 await self._tournaments()
             again = self.stopping > 0
             reason = "the server stops; it may be back" if again else "the tournament is over"
-            self._lobby.dismiss_all(reason, again=again)
+            self.lobby.dismiss_all(reason, again=again)
             self._gallery.close(show_rest=not again)
             door.close()
 
@@ -161,10 +161,10 @@ class Server:
         return self.cycles.begin(players)
 
     def _players(self) -> tuple[AnySpec, ...]:
-        return self.cycles.players(self._lobby.is_here, self._registry.entered())
+        return self.cycles.players(self.lobby.is_here, self.registry.entered())
 
     def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
-        known = {claim.name for claim in self._registry.lasting_claims()}
+        known = {claim.name for claim in self.registry.lasting_claims()}
         lost = [
             bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known
         ]
@@ -174,17 +174,17 @@ class Server:
     def _remember_names(self, roster: Sequence[str] = ()) -> None:
         """Raises JournalError."""
         if self._server.open_door:
-            self._names.write(self._registry.lasting_claims(roster))
-            self._registry.has_news = False
+            self._names.write(self.registry.lasting_claims(roster))
+            self.registry.has_news = False
 
     def _presence_changed(self, connection: Connection, came: bool) -> None:
         kind = BotCame if came else BotLeft
-        number = len(self._lobby.connections(connection.name))
+        number = len(self.lobby.connections(connection.name))
         self._listener.heard(kind(connection.name, number, connection.address))
 
     def _bot_availability_changed(self, name: str) -> None:
         """The bot connected, left, or is free for another match."""
-        if self._registry.has_news:
+        if self.registry.has_news:
             self._remember_names()
         self._gathering.bots_changed()
         if self._tournament is not None:
@@ -192,12 +192,12 @@ class Server:
 
     async def _play(self, config: Config, ledger: Ledger) -> None:
         names = [bot.name for bot in config.bots]
-        self._registry.begin(names, self._lobby.names(), closed=not self._server.forever)
-        self._lobby.begin(names)
+        self.registry.begin(names, self.lobby.names(), closed=not self._server.forever)
+        self.lobby.begin(names)
         total, before = planned_rounds(config), len(ledger.finished)
         self._listener.heard(TournamentOpened(total, before))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
-        tournament = Tournament(config, self._journal, ledger, self._listener, self._lobby, self._gallery)
+        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self._gallery)
         self._tournament = tournament
         try:
             await tournament.run()

@@ -4,7 +4,6 @@ Texts are for people. What a program decides by is a field, a type or a code.
 """
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.cli.progress import PlainLines
 from arena.client.bridge import stay_connected
 from arena.client.dial import ConnectError, Destination
@@ -37,15 +34,12 @@ from engine.ruleset import RULE_SETS, RuleSet
 from protocol import messages
 from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, ServerHello, Welcome, decode_from_bot, encode
+from tests.helpers.commands import arena
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
 NONSENSE = "qwertz: not made; withdrawn after; there are: matching regex"
 Line = dict[str, Any]
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
 
 
 # Journals
@@ -200,7 +194,7 @@ def test_a_wrong_line_is_judged_alike_whatever_the_decoder_says(line: bytes, mon
 
     with pytest.raises(RemoteProtocolError) as then:
         decode_from_bot(line)
-    monkeypatch.setattr(messages, "_decoder", lambda _union: Decoder())
+    monkeypatch.setattr(messages, "decoder_of", lambda _union: Decoder())
     with pytest.raises(RemoteProtocolError) as now:
         decode_from_bot(line)
     assert then.value.code == now.value.code
@@ -218,8 +212,8 @@ def listed(output: str) -> list[list[str]]:
 def test_the_checker_lists_the_checks_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("check", bad_command("crash"), "--rounds", "4")
     then = arena(*words)
-    hopeless: Callable[[Examination], str | None] = vars(Examination)["_hopeless"]
-    monkeypatch.setattr(Examination, "_hopeless", lambda exam: hopeless(exam) and "qwertz")
+    reason_to_skip = Examination.reason_to_skip
+    monkeypatch.setattr(Examination, "reason_to_skip", lambda exam: reason_to_skip(exam) and "qwertz")
     monkeypatch.setattr(Misbehaved, "__str__", lambda _error: NONSENSE)
     now = arena(*words)
     assert listed(then.output) == listed(now.output)

@@ -20,7 +20,6 @@ from typing import Any
 import attrs
 import trio
 
-from arena.bots.link import Link
 from arena.bots.streams import TcpStream
 from arena.journal.lines import Journal
 from arena.match.round_clock import RoundClock
@@ -32,6 +31,7 @@ from arena.support.address import address_of
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.tournament.events import TournamentEvent
 from engine.cards import Seat
+from protocol.session import Session
 from tests.bench.arena import recorded_requests, show
 from tests.helpers.strangers import ATTACKS as STRANGERS
 
@@ -134,16 +134,16 @@ async def bare(program: Path, count: int) -> Figures:
 @contextlib.contextmanager
 def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
     """Counts answers; with `times`, also how long it takes from one to the next question."""
-    spend, take, send = RoundClock.spend, Link._take, TcpStream.send_all
+    spend, receive, send = RoundClock.spend, Session.receive, TcpStream.send_all
     heard: dict[Any, float] = {}
 
     def counting_spend(clock: RoundClock, seat: Seat, ms: float) -> None:
         meter.decisions += 1
         spend(clock, seat, ms)
 
-    def timing_take(link: Link, line: bytes) -> Any:
+    def timing_receive(session: Session, line: bytes) -> Any:
         heard[trio.lowlevel.current_task()] = time.perf_counter()
-        return take(link, line)
+        return receive(session, line)
 
     async def timing_send(stream: TcpStream, data: bytes) -> None:
         await send(stream, data)
@@ -151,15 +151,15 @@ def counted(meter: Meter, times: list[float] | None) -> Iterator[None]:
             times.append(time.perf_counter() - since)
 
     clock: Any = RoundClock
-    link: Any = Link
+    session: Any = Session
     stream: Any = TcpStream
     clock.spend = counting_spend
     if times is not None:
-        link._take, stream.send_all = timing_take, timing_send
+        session.receive, stream.send_all = timing_receive, timing_send
     try:
         yield
     finally:
-        clock.spend, link._take, stream.send_all = spend, take, send
+        clock.spend, session.receive, stream.send_all = spend, receive, send
 
 
 async def ours(

@@ -9,14 +9,13 @@ from pathlib import Path
 import msgspec
 
 from arena.journal.endings import Fault
-from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
+from arena.journal.lines import RoundLine, TournamentLine, encoded
 from arena.plan.recorded_config import RecordedBot, RecordedConfig
 from arena.plan.schedule import Format
 from arena.plan.time_control import TimeLimits
-from engine.cards import SEATS, card_texts
-from engine.record import GameRecord, replay
+from engine.record import GameRecord
 from engine.ruleset import PRESETS
-from engine.scoring import Outcome
+from tests.helpers.rounds import STARTED, recorded_round
 from tests.helpers.walks import played
 
 HOSTILE = "<script>alert(1)</script>"
@@ -38,7 +37,7 @@ def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str
         max_faults=5,
         bots=tuple(RecordedBot(name=name, cmd=("./bot",), env=env, clock=clock) for name in bots),
     )
-    return TournamentLine(config=config, started="2026-01-31T12:00:00Z")
+    return TournamentLine(config=config, started=STARTED)
 
 
 @cache
@@ -46,36 +45,25 @@ def game(rules: str, seed: int) -> GameRecord:
     return played(PRESETS[rules], seed)[1]
 
 
-def round_line(
+def numbered_round(
     number: int, bots: tuple[str, str], rules: str = "tactics", seed: int = 0, fault: Fault | None = None
 ) -> RoundLine:
     """A whole round; with a fault, one that stops in its middle."""
     record, rng = game(rules, seed), random.Random(number)
-    moves, said, broken = record.moves, record.outcome, None
-    assert said is not None
     if fault is not None:
-        moves = moves[: len(moves) // 2]
-        stopped = replay(GameRecord(record.rules, record.deal, record.first, moves))
-        said = Outcome.of(SEATS[1 - stopped.to_move], fault, stopped.owners)
-        broken = FaultLine(stopped.to_move, "the answer came after 1034 ms, but it had 1000 ms")
+        record = GameRecord(record.rules, record.deal, record.first, record.moves[: len(record.moves) // 2])
     match, place = divmod(number, 2)
-    return RoundLine(
-        v=1,
-        id=f"{match + 1}.{place + 1}",
-        match=str(match + 1),
-        round=place + 1,
+    return recorded_round(
+        f"{match + 1}.{place + 1}",
+        record,
+        [int(rng.expovariate(1 / 40)) for _ in record.moves],
+        fault or Fault.TIMEOUT,
+        "the answer came after 1034 ms, but it had 1000 ms",
         pair=f"{match + 1}.1",
-        rules=rules,
         seed=str(seed),
         bots=bots,
-        first=record.first,
-        deck=card_texts(record.deal.clan),
-        tactics=card_texts(record.deal.tactics),
-        moves=tuple((seat, text, int(rng.expovariate(1 / 40))) for seat, text in moves),
         notes={"2": HOSTILE_NOTE, "5": "hoping for a run"},
-        result=ResultLine(said.winner, said.ending.value, said.points, said.owners),
         started=f"2026-01-31T12:{number // 60 % 60:02}:{number % 60:02}Z",
-        fault=broken,
     )
 
 
@@ -92,7 +80,7 @@ def rounds(count: int, names: Sequence[str] = NAMES, rules: str = "tactics", gam
         if (said.winner == 1) == wins:
             bots.reverse()
         fault = Fault.TIMEOUT if number % 11 == 10 and names[-1] in bots else None
-        yield round_line(number, (bots[0], bots[1]), rules, seed, fault)
+        yield numbered_round(number, (bots[0], bots[1]), rules, seed, fault)
 
 
 def write(path: Path, count: int, names: Sequence[str] = NAMES, rules: str = "tactics") -> Path:

@@ -51,3 +51,7 @@ def refused(game: Game, text: str) -> str:
     assert game == before
     assert text not in legal(game)
     return str(caught.value)
+
+
+def tactics(text: str) -> Game:
+    return position("rules tactics\n" + text)

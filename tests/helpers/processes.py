@@ -1,6 +1,8 @@
 """What tests about real processes need: commands for bots, and a look at what is left behind."""
 
+import os
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -24,3 +26,23 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def no_bad_bot_left(way: str) -> None:
+    """No process that runs a bad bot of this test run, nor a child of one, stays, whoever its parent is."""
+    token = f"{TOKEN}-{way}".encode()
+    limit = time.monotonic() + 5
+    while left := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _runs(pid, token)]:
+        assert time.monotonic() < limit, left  # a killed orphan takes a moment to disappear
+        time.sleep(0.01)
+
+
+def _runs(pid: int, token: bytes) -> bool:
+    return is_running(pid) and token in _command_line(pid)
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""

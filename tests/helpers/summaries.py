@@ -1,13 +1,14 @@
-"""Journals with only as much in each line as standings need."""
+"""Journals whose rounds have results, but no moves: as much as standings need."""
 
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from arena.journal.lines import TournamentLine
+from arena.journal.lines import ResultLine, TournamentLine
 from arena.stats.round_summary import RoundSummary
 from arena.stats.standings import Standings
+from tests.helpers.rounds import round_line
 
 
 def opening(rounds: int = 2, mirror: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:
@@ -25,18 +26,10 @@ def line(
     ending: str = "five-stones",
     **more: Any,
 ) -> dict[str, Any]:
-    """Round "m.2" is the second of match "m"; its pair is itself unless said otherwise."""
-    return {
-        "type": "round",
-        "v": 1,
-        "id": name,
-        "match": name.rpartition(".")[0],
-        "pair": name,
-        "bots": bots,
-        "moves": [],
-        "result": {"winner": winner, "ending": ending, "points": points},
-        **more,
-    }
+    """Round "m.2" is the second of match "m"; its pair is itself unless said otherwise. `ending` may be a wrong one."""
+    built: dict[str, Any] = msgspec.to_builtins(round_line(name, ResultLine(winner, "five-stones", points, ())))
+    built["result"]["ending"] = ending
+    return built | {"bots": bots} | more
 
 
 def standings_of(*lines: dict[str, Any], leave_out_faults: bool = False) -> Standings:

@@ -20,7 +20,7 @@ from arena.server.gathering import BeginKey
 from arena.server.server import Server
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import parse_address
-from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.tournament.events import BotWithdrawn, RoundFinished, TournamentEvent
 from protocol.framing import LineBuffer
 from protocol.messages import PROTOCOL, Action, BotHello, Request
 from protocol.session import Role, Session
@@ -44,6 +44,8 @@ class Heard:
     def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
         if isinstance(event, RoundFinished):
             self._keep(event.kind, event.line.id, {})
+        elif isinstance(event, BotWithdrawn):
+            self._keep(event.kind, event.bot, {})
         elif isinstance(event, ServerEvent):
             self._keep(event.kind, server_text(event), event.facts())
 

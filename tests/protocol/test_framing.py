@@ -88,7 +88,7 @@ def test_a_line_of_5_megabytes_never_keeps_more_than_the_limit_and_a_chunk() -> 
                 assert buffer.feed(chunk) == []
             except RemoteProtocolError:
                 errors += 1
-            assert len(buffer._rest) <= MAX_LINE
+            assert len(buffer.pending) <= MAX_LINE
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -17,7 +17,6 @@ import trio
 
 from arena.bots import launch
 from arena.bots.launch import Kept
-from arena.bots.link import Link
 from arena.bots.process import BotProcess, SpawnError, spawn
 from arena.bots.process_tree import children_by_parent, children_of, descendants, memory_of
 from arena.cli.progress import Quiet
@@ -57,9 +56,10 @@ def python(
 
 
 async def said_numbers(process: BotProcess) -> list[int]:
-    link = Link(process.stream)
-    await link.wait_line()
-    return [int(word) for word in link._waiting[0].split()]
+    said = b""
+    while not said.endswith(b"\n"):
+        said += await process.stream.receive_some()
+    return [int(word) for word in said.split()]
 
 
 async def over(process: BotProcess) -> launch.Overrun:
@@ -236,7 +236,7 @@ async def test_a_bot_that_kills_its_keeper_is_ended_and_so_are_its_children() ->
 
 
 async def test_a_keeper_that_was_stopped_does_not_stop_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "_END_SECONDS", 0.1)
+    monkeypatch.setattr(launch, "END_SECONDS", 0.1)
     async with spawn(python("import time; time.sleep(1000)")) as process:
         os.kill(process.kept.keeper, signal.SIGSTOP)
     with trio.fail_after(30):
@@ -247,7 +247,7 @@ async def test_a_keeper_that_was_stopped_does_not_stop_the_arena(monkeypatch: py
 async def test_a_launcher_that_was_killed_is_replaced() -> None:
     async with spawn(python("import sys; sys.stdin.read()")) as process:
         os.kill(launch.running_launcher().pid, signal.SIGKILL)
-        launch.running_launcher()._process.wait()
+        os.waitid(os.P_PID, launch.running_launcher().pid, os.WEXITED | os.WNOWAIT)
         async with spawn(BotSpec("x", ("/bin/echo", "7"))) as another:
             assert await said_numbers(another) == [7]
     assert process.exit_status == 0
@@ -343,7 +343,7 @@ def test_the_limits_are_options_of_the_checker(tmp_path: Path) -> None:
 def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = Kept._hear
+    heard = Kept.hear
     told = 0
 
     def hear(kept: Kept, news: dict[str, Any]) -> None:
@@ -353,7 +353,7 @@ def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
             told += 1
             heard(kept, {"bug": "our own bug"})
 
-    monkeypatch.setattr(Kept, "_hear", hear)
+    monkeypatch.setattr(Kept, "hear", hear)
     journal = tmp_path / "cup.jsonl"
     lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
     assert [line.fault for line in lines] == [None, None]

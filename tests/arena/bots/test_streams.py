@@ -32,11 +32,7 @@ def taking_over(stream: PipeStream | TcpStream, number: int, newcomer: int) -> I
     woken = False
 
     def act() -> None:
-        if isinstance(stream, TcpStream):
-            trio.lowlevel.notify_closing(stream._socket)
-            stream._socket.close()
-        else:
-            stream.close()
+        stream.close()
         os.dup2(newcomer, number)
 
     instrument = _AfterWaking(lambda: woken, act)

@@ -12,16 +12,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from arena.cli.main import main
+from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import steady
-
-
-def arena(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def run_in(folder: Path, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:

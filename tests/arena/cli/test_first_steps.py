@@ -7,19 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.plan.config import ConfigError
 from arena.plan.server_config import read_server_file
 from arena.stats.columns import COLUMNS
+from tests.helpers.commands import arena
 from tests.helpers.journals import write
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import steady
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 @pytest.mark.parametrize(

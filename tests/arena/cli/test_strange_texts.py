@@ -21,7 +21,7 @@ from arena.journal.lines import FaultLine, RoundLine, VoidLine
 from arena.server.events import BotCame
 from arena.tournament.events import RoundFinished, RoundVoid
 from protocol.messages import WatchedPosition, WatchedResult, decode_from_server
-from tests.helpers.journals import round_line
+from tests.helpers.journals import numbered_round
 
 EVIL = "\x1b[2J\x9b31m\u202etxt\r\x07"
 FORGED = "\nFinished round 9 (a vs b): 1-0 {five stones}"
@@ -131,7 +131,7 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(
 
 
 def _faulty() -> RoundLine:
-    line = round_line(0, ("a", "b"), fault=Fault.CRASHED)
+    line = numbered_round(0, ("a", "b"), fault=Fault.CRASHED)
     return msgspec.structs.replace(line, fault=FaultLine(1, f"gone{EVIL}{FORGED}"))
 
 

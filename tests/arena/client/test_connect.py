@@ -1,15 +1,11 @@
-"""`arena serve`, `arena connect`, `arena watch` and the library's `connect` as people start them: real processes."""
+"""`arena connect`, `arena token` and the library's `connect` as people start them: real processes."""
 
 import contextlib
 import json
-import os
-import pty
 import re
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,72 +16,14 @@ from arena.client.bridge import Visit
 from arena.client.dial import Destination
 from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
 from arena.client.tally import MatchFollower, Tally
-from arena.journal.lines import JournalLine, RoundLine, read
-from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
 from protocol.messages import MatchClock, MatchEnd, MatchStart, Points, RoundEnd
 from tests.helpers.paths import ROOT
 from tests.helpers.processes import bad_command
+from tests.helpers.running import TIMEOUT, free_port, rounds_in, running, serving
 from tests.helpers.visitors import remote_bots, token_of
 
-TIMEOUT = 60
 SPEC = (ROOT / "SPEC.md").read_text()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-class Running:
-    """A command whose stderr is read line by line."""
-
-    def __init__(self, *words: str, cwd: Path, env: dict[str, str] | None = None):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "arena", *words],
-            cwd=cwd,
-            env=os.environ | (env or {}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def line_with(self, text: str) -> str:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            if text in line:
-                return line
-        raise AssertionError(f"{text!r} was never said")
-
-    def end(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=TIMEOUT)
-        return self.process.returncode, out, err
-
-
-@contextlib.contextmanager
-def running(*words: str, cwd: Path, env: dict[str, str] | None = None) -> Iterator[Running]:
-    command = Running(*words, cwd=cwd, env=env)
-    try:
-        yield command
-    finally:
-        command.process.kill()
-        command.process.wait()
-        for stream in (command.process.stdout, command.process.stderr):
-            if stream:
-                stream.close()
-
-
-@contextlib.contextmanager
-def serving(folder: Path, text: str, *options: str, port: int = 0) -> Iterator[tuple[Running, str]]:
-    (folder / "cup.toml").write_text("rounds = 2\n" + text)
-    with running("serve", "cup.toml", "--listen", f"127.0.0.1:{port}", *options, cwd=folder) as server:
-        yield server, server.line_with("Listening at").split()[-1]
-
-
-def rounds_in(folder: Path) -> list[RoundLine]:
-    assert verify_journals([folder / "cup.jsonl"]).problems == []
-    return [e.line for e in read(folder / "cup.jsonl", JournalLine) if isinstance(e.line, RoundLine)]
 
 
 def test_a_bot_for_stdin_and_stdout_plays_at_a_server(tmp_path: Path) -> None:
@@ -191,31 +129,6 @@ def test_whether_the_server_speaks_tls_is_guessed_in_one_line(tmp_path: Path) ->
             assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, say --tls\n"
 
 
-def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
-    text = remote_bots("anna", "ben")
-    with (
-        serving(tmp_path, text) as (server, address),
-        running("connect", address, "--token", token_of("anna"), "--", "random", cwd=tmp_path),
-        running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
-    ):
-        first = server.end()[1]
-    for changed, status in (("", 0), ("event = 'another'\n", 1)):
-        (tmp_path / "cup.toml").write_text("rounds = 2\n" + changed + text)
-        with running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as again:
-            found, table, told = again.end()
-        assert found == status
-        assert "Listening" not in told
-        assert (table == first) is not bool(changed)
-    assert "is the journal of another tournament" in told
-
-
-def test_a_key_needs_something_to_press_it_on(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
-    with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key", cwd=tmp_path) as server:
-        status, _, told = server.end()
-    assert (status, told) == (1, "Error: --begin key needs a terminal, or a pipe, on which Enter can be pressed\n")
-
-
 def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
     with running("connect", address, "--retry", "0.5", "--", "random", cwd=tmp_path) as bot:
@@ -317,15 +230,6 @@ def test_through_tls_with_the_words_of_the_specification(tmp_path: Path) -> None
     assert all(each.fault is None for each in rounds_in(tmp_path))
 
 
-def test_a_certificate_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
-    words = ("serve", "cup.toml", "--listen", "127.0.0.1:0", "--cert", "cup.toml", "--key", "cup.toml")
-    with running(*words, cwd=tmp_path) as server:
-        status, _, told = server.end()
-    assert status == 1
-    assert told.startswith("Error: cannot use --cert cup.toml with --key cup.toml:")
-
-
 def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -> None:
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
         pass  # there is no file yet: just the wrong call
@@ -334,22 +238,13 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
         assert "tokens cross the network in the clear" in server.line_with("Warning")
     told: list[ClientEvent] = []
     visit = Visit(Destination("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
-    visit._warn_of_clear_text("127.0.0.1")
-    visit._warn_of_clear_text("::1")
+    visit.warn_of_clear_text("127.0.0.1")
+    visit.warn_of_clear_text("::1")
     assert told == []
-    visit._warn_of_clear_text("192.0.2.1")
-    visit._warn_of_clear_text("192.0.2.1")
+    visit.warn_of_clear_text("192.0.2.1")
+    visit.warn_of_clear_text("192.0.2.1")
     assert told == [TokenUnprotected()]
     assert client_text(told[0]) == "Warning: the token crosses the network in the clear; with --tls it does not"
-
-
-def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with running("serve", "cup.toml", "--listen", address, cwd=tmp_path) as server:
-            status, _, told = server.end()
-    assert (status, told) == (1, f"Error: cannot listen at {address}: Address already in use\n")
 
 
 @pytest.mark.parametrize("words", [["watch", "nowhere"], ["connect", "nowhere", "--", "random"]])
@@ -357,34 +252,6 @@ def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, words: list[str]
     with running(*words, cwd=tmp_path) as command:
         status, _, told = command.end()
     assert (status, told) == (1, "Error: 'nowhere' is not an address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
-
-
-def test_events_for_programs(tmp_path: Path) -> None:
-    text = remote_bots("anna") + '[[bot]]\ncmd = "random"\n'
-    with running("token", "x", cwd=tmp_path):
-        pass
-    (tmp_path / "cup.toml").write_text("rounds = 2\n" + text)
-    with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--events", cwd=tmp_path) as server:
-        assert server.process.stdout is not None
-        listening = json.loads(server.process.stdout.readline())
-        assert listening["event"] == "listening"
-        words = ("connect", listening["address"], "--token", token_of("anna"), "--", "random")
-        with running(*words, cwd=tmp_path):
-            told = [json.loads(line) for line in server.process.stdout]
-    events = [each["event"] for each in told]
-    assert all("time" in each for each in told)
-    assert told[1] == {
-        "event": "came",
-        "time": told[1]["time"],
-        "text": "anna is here (127.0.0.1)",
-        "bot": "anna",
-        "connections": 1,
-        "address": "127.0.0.1",
-    }
-    assert events[:2] == ["lobby", "came"]
-    assert events.count("finished") == 2
-    assert "begins" in events
-    assert events[-1] in ("ended", "left")
 
 
 def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
@@ -399,27 +266,3 @@ def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
     ):
         arrived = server.line_with("is here")
         assert re.fullmatch(r'\d\d:\d\d:\d\d an "odd" \\ name is here \(127\.0\.0\.1\)\n', arrived)
-
-
-def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text("rounds = 2\n" + remote_bots("anna") + '[[bot]]\ncmd = "random"\n')
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "arena", "serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key"]
-    with subprocess.Popen(
-        [*words, "--grace", "0.1"],
-        cwd=tmp_path,
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stderr is not None
-        told = [server.stderr.readline() for _ in range(2)]
-        assert told[1][9:] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
-        os.write(ours, b"\n")
-        out, rest = server.communicate(timeout=TIMEOUT)
-    os.close(ours)
-    os.close(theirs)
-    assert rest[9:].startswith("The tournament begins: anna, random\n")
-    assert "it is not connected" in rest  # she did not come
-    assert (server.returncode, "random" in out) == (0, True)

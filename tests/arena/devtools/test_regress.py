@@ -9,11 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.journal.lines import RoundLine, TournamentLine, encoded, read
 from arena.plan.recorded_config import RecordedConfig
+from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.tournaments import steady
 
@@ -42,10 +41,6 @@ class Input:
 sys.stdin = Input()
 exec(open(STEADY_BOT).read())
 """
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
 
 
 @pytest.fixture

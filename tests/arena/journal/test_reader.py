@@ -7,9 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.journal.bot_history import Meetings
 from arena.journal.file import rescue
 from arena.journal.finished_rounds import FinishedRounds
@@ -22,15 +20,12 @@ from arena.plan.schedule import Format
 from arena.plan.time_control import TimeLimits
 from arena.stats.standings import fold
 from arena.tournament.ledger import read_past
+from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT
 from tests.helpers.tournaments import configured, played, steady
 
 OLD = sorted((ROOT / "tests/golden/old_journals").glob("*.jsonl"))
 Line = dict[str, Any]
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,12 @@
-"""Reports without a browser: what is gathered, which rounds are chosen, what is written where."""
+"""Reports without a browser: what is written where, and what they say of damage."""
 
 import json
 import re
 import shlex
 import subprocess
 import sys
-import tomllib
-import tracemalloc
 from collections.abc import Sequence
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +15,9 @@ from click.testing import CliRunner, Result
 
 from arena.cli.replay import replay
 from arena.cli.report import report
-from arena.journal.endings import Fault
 from arena.journal.lines import VoidLine, encoded
-from arena.pages.charts import Axis
-from arena.pages.markup import tag
-from arena.pages.page import json_text
-from arena.pages.report_data import FirstMoverStats, Report, gather, sample
-from tests.helpers.journals import HOSTILE, NAMES, opening, round_line, rounds, write, write_many
-from tests.helpers.paths import ROOT
-from tests.helpers.summaries import line as standing_line
-from tests.helpers.summaries import opening as standing_opening
-from tests.helpers.summaries import written
+from arena.pages.report_data import gather
+from tests.helpers.journals import HOSTILE, NAMES, numbered_round, opening, rounds, write
 
 
 def ran(*words: str | Path, command: Any = report) -> Result:
@@ -40,109 +29,6 @@ def chunk(path: Path) -> Any:
     found = re.fullmatch(r"arenaLoaded\((.*)\);\n", path.read_text(), re.DOTALL)
     assert found
     return json.loads(found[1])
-
-
-def gathered(tmp_path: Path, *lines: dict[str, Any]) -> Report:
-    return gather([written(tmp_path / "journal.jsonl", standing_opening(rounds=20), *lines)])
-
-
-# What is gathered
-
-
-def test_elo_is_computed_at_evenly_spread_times_and_at_the_end(tmp_path: Path) -> None:
-    found = gather([write_many(tmp_path / "cup.jsonl", 1003)])
-    times = [point.rounds for point in found.course]
-    assert 24 <= len(times) <= 49
-    assert times[-1] == 1003
-    assert {late - early for early, late in pairwise(times[:-1])} == {32}
-    names = found.standings.names
-    final = dict(zip(names, found.standings.rate().elo, strict=True))
-    assert found.course[-1].elo == pytest.approx(final)
-    assert found.course[10].elo != pytest.approx(final, abs=1)
-
-
-def test_the_most_surprising_wins_come_first_and_faults_surprise_nobody(tmp_path: Path) -> None:
-    strong_wins = [standing_line(f"m.{n}", 0, (5, 1), first=0) for n in range(1, 10)]
-    found = gathered(
-        tmp_path,
-        *strong_wins,
-        standing_line("u.1", 1, (3, 5), first=0),
-        standing_line("u.2", 1, (0, 5), first=0),
-        standing_line("f.1", 1, (0, 5), ending="timeout", first=0),
-        standing_line("f.2", 1, (0, 5), ending="timeout", first=0),
-    )
-    assert [(upset.id, upset.winner, upset.points) for upset in found.upsets] == [
-        ("u.2", "b", (5, 0)),
-        ("u.1", "b", (5, 3)),
-    ]
-    assert all(0 < upset.expected < 0.5 for upset in found.upsets)
-    assert [upset.number for upset in found.upsets] == [11, 10]
-
-
-def test_the_first_players_score_has_an_interval_by_mirrored_pairs() -> None:
-    alike, opposed = FirstMoverStats(), FirstMoverStats()
-    for pair in range(100):
-        for half_points in (2, 2) if pair % 2 else (0, 0):
-            alike.add(str(pair), half_points)
-        for half_points in (2, 0):
-            opposed.add(str(pair), half_points)
-    (mean, margin), (other_mean, other_margin) = alike.score() or (0, 0), opposed.score() or (0, 0)
-    assert mean == other_mean == 0.5
-    assert margin == pytest.approx(1.96 * 0.5 / 10, rel=0.02)  # a hundred units that end 2 or 0
-    assert other_margin < margin / 5  # each of them ends 1
-    assert FirstMoverStats().score() is None
-
-
-def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
-    found = gathered(
-        tmp_path,
-        standing_line("m.1", 0, (5, 2), first=0),
-        standing_line("m.2", 1, (1, 5), first=0),
-        standing_line("m.3", None, (3, 3), first=1, ending="blocked"),
-        standing_line("m.4", 1, (0, 5), first=1, ending="crashed"),
-    )
-    seatings = found.gathered.seatings
-    assert (seatings["a"].rounds, seatings["a"].half_points) == ([2, 1], [2, 1])
-    assert (seatings["b"].rounds, seatings["b"].half_points) == ([1, 2], [1, 2])
-    assert found.gathered.results["a", Fault.CRASHED, 0] == 1
-    assert list(found.gathered.faults) == [4]
-
-
-def test_memory_hardly_grows_with_the_rounds(tmp_path: Path) -> None:
-    sizes = []
-    for count in (500, 4000):
-        journal = write_many(tmp_path / f"{count}.jsonl", count)
-        tracemalloc.start()
-        found = gather([journal])
-        sizes.append(tracemalloc.get_traced_memory()[0])
-        tracemalloc.stop()
-        assert found.standings.rounds == count
-    assert sizes[1] - sizes[0] < 3500 * 40
-
-
-# Which rounds are chosen
-
-
-def test_all_rounds_are_chosen_if_there_are_few() -> None:
-    assert sample(5, [], [], 10) == sample(5, [2], [3], 5) == sample(5, [], [], None) == [1, 2, 3, 4, 5]
-
-
-def test_a_sample_holds_surprises_faults_and_an_even_spread() -> None:
-    chosen = sample(1000, [7, 8], range(500, 510), 100)
-    assert len(chosen) == len(set(chosen)) == 100
-    assert chosen == sorted(chosen)
-    assert {7, 8, *range(500, 510)} <= set(chosen)
-    others = [number for number in chosen if number not in {7, 8, *range(500, 510)}]
-    gaps = [late - early for early, late in pairwise(others)]
-    assert max(gaps) <= 24
-    assert min(others) < 20
-
-
-def test_faults_are_at_most_a_quarter_of_a_sample() -> None:
-    chosen = sample(1000, [], range(1, 901), 40)
-    assert len(chosen) == 40
-    assert len(sample(1000, range(1, 50), range(1, 900), 3)) == 3
-    assert sample(1000, [], [], 0) == []
 
 
 # What is written
@@ -326,7 +212,7 @@ def damaged(path: Path, lines: Sequence[bytes]) -> Path:
 
 def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> None:
     lines = [encoded(opening(NAMES, 2)), *(encoded(each) for each in rounds(8))]
-    unfair = round_line(8, ("greedy", "random"))
+    unfair = numbered_round(8, ("greedy", "random"))
     cheat = encoded(unfair).replace(b'"moves":[[', b'"moves":[[%d,"claim 1",3],[' % unfair.first, 1)
     journal = damaged(tmp_path / "cup.jsonl", [*lines[:3], b"{broken\n", *lines[3:], cheat, lines[1][:50]])
     done = ran(journal, "-o", tmp_path / "out")
@@ -372,43 +258,3 @@ def test_a_surprise_without_a_replay_has_no_link(tmp_path: Path) -> None:
     numbers = {number for number, *_ in chunk(tmp_path / "out" / "rounds" / "list.js")["rounds"]}
     assert {int(number) for number in re.findall(r"replay\.html#round=(\d+)", page)} == numbers
     assert len(re.findall(r">round [\d.]+<", page)) > 3
-
-
-# The parts
-
-
-def test_markup_escapes_texts_and_attributes() -> None:
-    assert tag("a", "<b>", tag("i", 1), None, class_='"x"', data_one="&", hidden=True, id=None).text == (
-        '<a class="&quot;x&quot;" data-one="&amp;" hidden>&lt;b&gt;<i>1</i></a>'
-    )
-
-
-def test_json_in_a_page_cannot_end_its_element() -> None:
-    value = {"note": "</script><!-- & \u2028"}
-    text = json_text(value)
-    assert json.loads(text) == value
-    assert not re.search(r"[<>&\u2028]", text)
-
-
-@pytest.mark.parametrize("values", [(), (5.0,), (-3.0, 3.0), (0.0, 1234.0), (-812.0, -11.5), (1e6, 5e6)])
-def test_an_axis_holds_its_values_between_round_numbers(values: tuple[float, ...]) -> None:
-    axis = Axis.around(values)
-    assert all(0 <= axis.share(value) <= 100 for value in values)
-    assert 2 <= len(axis.ticks) <= 8
-    assert axis.share(axis.ticks[0]) == 0
-    assert axis.share(axis.ticks[-1]) == 100
-
-
-def test_no_style_or_script_could_end_its_own_element() -> None:
-    for path in (ROOT / "arena" / "pages" / "assets").glob("*.[cj]s*"):
-        assert "</" not in path.read_text(), path.name
-
-
-def test_an_installed_arena_has_all_files_that_are_no_code() -> None:
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    data: dict[str, list[str]] = setuptools["package-data"]
-    folders = {name: ROOT / name.replace(".", "/") for name in data if name.startswith("arena")}
-    packaged = {path for name, folder in folders.items() for each in data[name] for path in folder.glob(each)}
-    packaged |= {path for each in data["*"] for path in (ROOT / "arena").glob(each)}
-    files = {path for path in (ROOT / "arena").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert {path for path in files if path.suffix != ".py"} == packaged

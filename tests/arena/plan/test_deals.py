@@ -34,11 +34,6 @@ from tests.helpers.tournaments import configured, steady
 OLD = sorted((GOLDEN / "old_journals").glob("*.jsonl"))
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "cup.jsonl"
-
-
 def secretly(journal: Path, *bots: str, **options: str) -> Config:
     public = options.pop("seed", "")
     config = configured(*(bots or (steady("a"), steady("b"))), journal=journal, **options)

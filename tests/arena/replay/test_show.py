@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.replay.build import replay_of
 from arena.replay.position_report import text_at
 from engine.cards import SEATS
@@ -16,7 +14,7 @@ from engine.game import Game
 from engine.position_text import position_from_text
 from engine.ruleset import PRESETS
 from tests.golden.replay import golden_round
-from tests.helpers.rounds import random_round, written
+from tests.helpers.commands import arena
 
 POSITION = """\
 rules tactics
@@ -26,16 +24,6 @@ stone 3 r1 r2 r3 | g9
 stone 4 b7 b8 b9 | y1
 played spy | banshee
 """
-
-
-def arena(*arguments: str | Path, stdin: str | bytes = "") -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    late = random_round(PRESETS["base"], 8, id="1.1-3.1", bots=("ann", "cy"), stop_after=9)
-    return written(tmp_path / "cup.jsonl", *(golden_round(preset) for preset in PRESETS), late)
 
 
 def test_a_position_is_drawn_with_its_legal_moves_and_the_referee_on_each_claim() -> None:

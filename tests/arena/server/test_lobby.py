@@ -4,14 +4,12 @@ import os
 import pty
 import signal
 import socket
-import ssl
 import struct
 import sys
 from pathlib import Path
 
 import pytest
 import trio
-import trustme
 
 from arena.cli.keys import begin_key
 from arena.cli.progress import Quiet
@@ -33,7 +31,11 @@ from tests.helpers.visitors import (
 )
 
 LONG_AGO = "2020-01-01T00:00"
+
+
 TWO = remote_bots("anna", "ben")
+
+
 THREE = remote_bots("anna", "ben", "cleo")
 
 
@@ -97,7 +99,7 @@ async def test_whoever_leaves_before_the_welcome_takes_no_name(tmp_path: Path) -
         for number in range(20):
             await reset_after_hello(served.address, f"ghost {number}")
         await trio.testing.wait_all_tasks_blocked(0.05)
-        assert served.server._registry.entered() == []
+        assert served.server.registry.entered() == []
 
 
 async def come_openly(address: str, name: str) -> Visitor:
@@ -119,7 +121,7 @@ async def test_a_bot_that_left_is_not_in_the_next_cycle(tmp_path: Path, autojump
         await served.heard.wait("begins", "Cycle 3")
         assert await served.heard.wait("begins", "Cycle 2") == "Cycle 2 begins: anna, cleo, dora"
         bots.cancel_scope.cancel()
-    assert served.server._registry.entered() in (["anna", "cleo", "dora"], [])
+    assert served.server.registry.entered() in (["anna", "cleo", "dora"], [])
 
 
 async def test_a_bot_that_comes_back_while_its_opponent_thinks_goes_on_with_that_match(tmp_path: Path) -> None:
@@ -153,8 +155,8 @@ async def test_a_match_goes_on_with_another_connection_that_has_played_before(tm
         await served.heard.wait("finished", "1.1-2.2")
         new = await arrived(served.address, "anna")
         await served.heard.wait("came", "2 connections")
-        (_, connection) = served.server._lobby.connections("anna")
-        served.server._lobby._here["anna"].reverse()  # the new one is asked first
+        (_, connection) = served.server.lobby.connections("anna")
+        served.server.lobby.connections("anna").reverse()  # the new one is asked first
         assert connection.link.session.last_id == 0
         bots.start_soon(come_and_play, served.address, "cleo")
         await new.hear_until(Request)
@@ -247,63 +249,3 @@ def test_a_key_needs_a_terminal(tmp_path: Path) -> None:
     config, server = configured(tmp_path, TWO, begin="key")
     with pytest.raises(ConfigError, match="--begin key needs a terminal"):
         serve(config, server, Quiet())
-
-
-async def test_whoever_says_hello_after_the_end_does_not_keep_the_server_open(tmp_path: Path) -> None:
-    """With TLS the hello is waited for behind the door, so it may come when everybody else has been sent away."""
-    authority = trustme.CA()
-    pem = tmp_path / "server.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
-
-    async def secure(address: str) -> Visitor:
-        visitor = await connected(address)
-        visitor.stream = trio.SSLStream(visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
-        return visitor
-
-    async with serving(tmp_path, TWO, cert=str(pem), key=str(pem)) as served, trio.open_nursery() as bots:
-        watcher = await secure(served.address)
-        await watcher.hear()  # the greeting: it is behind the door now
-        for name in ("anna", "ben"):
-            visitor = await secure(served.address)
-            await visitor.greet(name, token_of(name))
-            bots.start_soon(play, visitor)
-        await served.heard.wait("finished", "1.1-2.2")
-        while served.server._lobby.names():
-            await trio.sleep(0.01)
-        await watcher.say(BotHello(PROTOCOL, "late", watch=""))
-        with trio.fail_after(5):
-            await served.over.wait()
-
-
-async def test_strangers_at_a_door_with_tls_leave_without_harm(tmp_path: Path) -> None:
-    """One speaks plainly, one says nothing, one stops in the middle of the handshake, one resets there."""
-    authority = trustme.CA()
-    pem = tmp_path / "server.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
-    tls = {"cert": str(pem), "key": str(pem)}
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
-    async with serving(tmp_path, TWO, hello="1", **tls) as served, trio.open_nursery() as bots:
-        await (await connected(served.address)).stream.send_all(b'{"type":"hello","protocol":1,"name":"anna"}\n')
-        await connected(served.address)
-        await (await connected(served.address)).stream.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
-        resetting = await connected(served.address)
-        assert isinstance(resetting.stream, trio.SocketStream)
-        await resetting.stream.send_all(b"\x16\x03\x01\x02\x00")
-        resetting.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        await resetting.stream.aclose()
-        for name in ("anna", "ben"):
-            visitor = await connected(served.address)
-            visitor.stream = trio.SSLStream(
-                visitor.stream, trusting, server_hostname="127.0.0.1", https_compatible=True
-            )
-            await visitor.greet(name, token_of(name))
-            session = (await visitor.hear_until(Welcome)).session
-            again = await connected(served.address)  # takes its place at once
-            again.stream = trio.SSLStream(again.stream, trusting, server_hostname="127.0.0.1", https_compatible=True)
-            await again.greet(name, token_of(name), session)
-            bots.start_soon(play, again)
-        await served.over.wait()
-    assert all(line.fault is None for line in served.verified())

@@ -4,16 +4,17 @@ import pytest
 
 from arena.journal.lines import outcome_of
 from arena.plan.schedule import Format, schedule
-from arena.tournament.ledger import Ledger
+from arena.tournament.ledger import Ledger, planned_matches
 from engine.cards import Seat
 from engine.ruleset import PRESETS
 from engine.scoring import Score
-from tests.helpers.journals import round_line
+from tests.helpers.journals import numbered_round
+from tests.helpers.tournaments import configured, steady
 
 
 @pytest.mark.parametrize("rules", PRESETS)
 def test_the_score_of_a_match_under_way_follows_from_its_rounds_in_any_order(rules: str) -> None:
-    lines = [round_line(number, ("a", "b"), rules, seed=number) for number in (1, 0)]
+    lines = [numbered_round(number, ("a", "b"), rules, seed=number) for number in (1, 0)]
     ledger, points = Ledger(max_faults=0), [0, 0]
     for line in lines:
         ledger.add(line)
@@ -29,3 +30,12 @@ def test_a_match_that_is_over_is_forgotten() -> None:
     ledger.scores[match.id] = Score(PRESETS["base"], match.first, (5, 2))
     ledger.close(match)
     assert ledger.scores == {}
+
+
+def test_the_ledger_forgets_finished_matches() -> None:
+    ledger = Ledger(5)
+    config = configured(steady("a"), steady("b"))
+    match = planned_matches(config)[0]
+    ledger.finished.update(each.id for each in match.rounds)
+    ledger.close(match)
+    assert ledger == Ledger(5)

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.cli.main import main
 from arena.plan.config import from_command_line
 from arena.plan.recorded_config import RecordedBot, recorded_bot, spec_of
 from arena.tournament.fault_bundle import read_bundle
+from tests.helpers.commands import arena
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import configured, played, steady
 
@@ -50,10 +49,6 @@ def bundle(crashed: Path, tmp_path: Path) -> Callable[[Change], Path]:
 def rerun(path: Path) -> "subprocess.CompletedProcess[str]":
     words = [sys.executable, "-m", "arena", "rerun", str(path)]
     return subprocess.run(words, capture_output=True, text=True, timeout=120)
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(each) for each in arguments])
 
 
 # Whether it came again

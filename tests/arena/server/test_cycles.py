@@ -1,0 +1,104 @@
+"""Open servers, and servers that play for ever."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import trio
+
+from arena.journal.deal_secret import secret_path
+from arena.journal.lines import JournalLine, RevealLine, RoundLine, TournamentLine, read
+from arena.plan.deals import DealKey
+from arena.stats.standings import fold
+from protocol.messages import (
+    Error,
+)
+from tests.helpers.visitors import (
+    connected,
+    play,
+    remote_bots,
+    serving,
+    trio_time,
+)
+
+TWO = remote_bots("anna", "ben")
+
+
+async def come_openly(address: str, name: str, token: str | None = None) -> None:
+    visitor = await connected(address)
+    await visitor.greet(name, token)
+    await play(visitor)
+
+
+async def test_an_open_server_plays_with_whoever_is_there_when_it_begins(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    soon = (trio_time() + timedelta(seconds=100)).isoformat()
+    text = '[[bot]]\ncmd = "random"\n'
+    options = {"open": "true", "begin": soon}
+    async with serving(tmp_path, text, trio_time, **options) as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "zoe")
+        bots.start_soon(come_openly, served.address, "yan", "with a token of its own")
+        await served.heard.wait("begins")
+        assert autojump_clock.current_time() > 90
+        late = await connected(served.address)
+        await late.greet("xaver")
+        assert (await late.hear_until(Error)).code == "begun"
+        await served.over.wait()
+    assert {name for line in served.verified() for name in line.bots} == {"random", "zoe", "yan"}
+
+
+async def test_a_server_for_ever_plays_one_cycle_after_the_other_with_those_who_are_there(tmp_path: Path) -> None:
+    async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "anna")
+        bots.start_soon(come_openly, served.address, "ben")
+        await served.heard.wait("begins", "Cycle 2")
+        bots.start_soon(come_openly, served.address, "cleo")
+        with_cleo = await served.heard.wait("begins", "cleo")
+        number = int(with_cleo.split()[1])
+        await served.heard.wait("begins", f"Cycle {number + 1}")
+        bots.cancel_scope.cancel()
+    rounds = served.verified()
+    assert {line.id.split(".")[0] for line in rounds} >= {str(cycle) for cycle in range(1, number + 1)}
+    standings, warnings = fold([served.journal])
+    assert warnings == []
+    assert {totals.name for totals in standings.totals()} == {"anna", "ben", "cleo"}
+
+
+async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -> None:
+    text = '[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n' + remote_bots("anna")
+    async with serving(tmp_path, text, forever="true") as served:
+        await served.heard.wait("lobby")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert not served.heard.texts("begins")
+
+
+async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: Path) -> None:
+    options = {"open": "true", "forever": "true", "rounds": "20"}
+    for cycle in (1, 2):
+        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
+            await served.heard.wait("begins", f"Cycle {cycle} ")
+            await served.heard.wait("finished", f"{cycle}.1-2.3")
+            bots.cancel_scope.cancel()
+    rounds = served.verified()
+    assert [line.id for line in rounds if line.id.startswith("1.")] == [f"1.1-2.{number}" for number in range(1, 21)]
+    lines = [entry.line for entry in read(served.journal, JournalLine)]
+    kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine)]
+    assert kinds == ["TournamentLine", "ResumeLine", "RevealLine", "TournamentLine"]
+    promises = [line.config.seed_hash for line in lines if isinstance(line, TournamentLine)]
+    revealed = next(line.secret for line in lines if isinstance(line, RevealLine))
+    assert DealKey(revealed).hash == promises[0] != promises[1]  # the first cycle tells nothing about the second
+    assert secret_path(served.journal).exists()
+
+
+async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: Path) -> None:
+    soon = "2020-01-01T00:00"
+    options = {"open": "true", "begin": soon, "rounds": "20"}
+    for last in ("3", "20"):
+        async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly, served.address, "ben", "a token of its own")
+            await served.heard.wait("finished", f"1.1-2.{last}")
+            bots.cancel_scope.cancel()
+    assert [line.round for line in served.verified()] == list(range(1, 21))

@@ -210,8 +210,8 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     if past.revealed and missing:
         rounds = "1 round is" if missing == 1 else f"{missing} rounds are"
         raise JournalError(
-            f"{journal.path}: {rounds} missing, but the secret of the deals is already revealed, so they "
-            "cannot be played fairly. Restore the journal, or begin another one."
+            f"{journal.path}: {rounds} missing, but the secret of the deals is already revealed, so no "
+            "fair round can be played. Restore the journal, or begin another one."
         )
     if past.revealed:
         return config

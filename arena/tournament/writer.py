@@ -49,9 +49,7 @@ class JournalWriter:
     async def _keep_unsaved(self, error: JournalError, events: list[TournamentEvent]) -> str:
         """Rescue rounds that could not be written, if possible. Returns what happened, for the user."""
         unsaved = sum(isinstance(event, RoundFinished) for event in events)
-        if not isinstance(
-            error, JournalChanged
-        ):  # e.g. the disk is full, so there is no room beside the journal either
+        if not isinstance(error, JournalChanged):  # the disk may be full, so a copy beside the journal would fail, too
             return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
         assert self._journal is not None
         with trio.CancelScope(shield=True):

@@ -218,7 +218,7 @@ def test_a_journal_that_lost_a_round_after_its_end_is_not_resumed(journal: Path)
     run(config)
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:2], *lines[3:]]))
-    with pytest.raises(JournalError, match="1 round is missing, but the secret of the deals is revealed already"):
+    with pytest.raises(JournalError, match="1 round is missing, but the secret of the deals is already revealed"):
         run(config)
 
 

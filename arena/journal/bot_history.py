@@ -1,13 +1,13 @@
-"""What one bot met in a journal, match by match, so that another can be led through the same. The file is read twice:
-once to see who met whom, then a match at a time."""
+"""The matches of one bot in a journal, so that another bot can be led through the same positions. The file is read
+twice: first to index who met whom, then one match at a time."""
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import attrs
 
 from arena.journal.endings import verify
+from arena.journal.index import ambiguous_ids, round_address
 from arena.journal.lines import Entry, JournalError, RoundLine, RoundName, game_record, read_round
 from arena.journal.reader import JournalReader
 from arena.support.text import printable
@@ -24,19 +24,19 @@ class _Meeting(RoundName, frozen=True, tag_field="type", tag="round"):
 
 @attrs.define
 class _IndexedMatch:
-    planned: int | None  # rounds, if the journal says so
+    planned: int | None  # rounds; None if the journal does not say
     id: str
     bots: tuple[str, str]
-    entries: list[Entry] = attrs.field(factory=list)  # of its rounds
+    entries: list[Entry] = attrs.field(factory=list)  # one per round
 
 
 @attrs.frozen
 class RecordedRound:
-    address: str  # what names it on the command line
+    address: str  # how the command line names the round
     line: RoundLine
-    points: tuple[int, int]  # of the match before it
+    points: tuple[int, int]  # of the match before this round
     deal: RevealedDeal
-    revealed: tuple[RevealedDeal, ...]  # at its end
+    revealed: tuple[RevealedDeal, ...]  # the deals that the bots learn at its end
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ class RecordedMatch:
 
 
 class Meetings:
-    """Who met whom in a journal. Raises JournalError for what is no regular file, and OSError."""
+    """An index of who met whom in a journal. Raises JournalError if the path is not a regular file, and OSError."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -59,14 +59,13 @@ class Meetings:
         for tournament, entry in reader.read(path):
             match entry.line:
                 case _Meeting(match=id, bots=bots):
-                    assert tournament is not None  # the reader leaves out rounds of no tournament
+                    assert tournament is not None  # the reader leaves out rounds without a tournament
                     indexed = _IndexedMatch(tournament.config.rounds, id, bots)
                     self._matches.setdefault((tournament.number, id, bots), indexed).entries.append(entry)
                 case None:
                     self.problems.append(entry.message)
         self.problems += reader.remarks()
-        ids = Counter(entry.line.id for match in self._matches.values() for entry in match.entries)
-        self._ambiguous = {id for id, count in ids.items() if count > 1}
+        self._ambiguous = ambiguous_ids(entry.line.id for match in self._matches.values() for entry in match.entries)
 
     @property
     def names(self) -> list[str]:
@@ -79,11 +78,11 @@ class Meetings:
                 yield from map(self._address, match.entries)
 
     def _address(self, entry: Entry) -> str:
-        return f"{entry.line.id}@{entry.number}" if entry.line.id in self._ambiguous else entry.line.id
+        return round_address(entry.line.id, entry.number, entry.line.id in self._ambiguous)
 
     def matches(self, name: str, wanted: Collection[str]) -> Iterator[tuple[Seat, RecordedMatch]]:
-        """Those of this bot with rounds of these addresses, and only these rounds in them; and its seat. What cannot be
-        used is added to `problems`."""
+        """The matches of this bot that contain wanted rounds, with only these rounds, and the bot's seat in each.
+        `wanted` are addresses. Rounds that cannot be used are added to `problems`."""
         for match in self._matches.values():
             if name in match.bots and any(self._address(entry) in wanted for entry in match.entries):
                 lines = dict(self._sound_rounds(match))
@@ -109,7 +108,7 @@ class Meetings:
 def _recorded(address: str, lines: Mapping[str, RoundLine]) -> RecordedRound:
     line = lines[address]
     earlier = [each.result.points for each in lines.values() if each.round < line.round]
-    twins = [each for each in lines.values() if each.seed == line.seed]  # a mirrored round has the seed of the other
+    twins = [each for each in lines.values() if each.seed == line.seed]  # a mirrored round has the same seed
     is_last = all(twin.round <= line.round for twin in twins)
     return RecordedRound(
         address=address,
@@ -121,5 +120,6 @@ def _recorded(address: str, lines: Mapping[str, RoundLine]) -> RecordedRound:
 
 
 def _revealed(line: RoundLine) -> RevealedDeal:
-    """Journals of before 0.2 have no salts; then any will do, because the hash is made from it as well."""
+    """The deal as bots learn it. Journals from before 0.2 have no salts; any salt will do there, because the hash is
+    computed from the same one."""
     return RevealedDeal(line.round, line.deck, line.tactics, line.salt or line.seed)

@@ -44,6 +44,8 @@ class _Claim:
 
 
 class DealAudit:
+    """Checks the deals of one tournament, round by round."""
+
     def __init__(self, config: RecordedConfig, rules: RuleSet):
         self._rules = rules
         self._legacy_seed = None if is_recorded(config) else config.seed
@@ -51,7 +53,7 @@ class DealAudit:
         self._key = DealKey(public, is_public=True) if public is not None else None
         self._promise = config.seed_hash
         self._mirrored = config.mirror
-        self._seeds: dict[str, str] = {}  # by round, where deals come twice
+        self._seeds: dict[str, str] = {}  # by round, if deals are mirrored
         self._voids: Counter[str] = Counter()  # by round
         self.resumes = 0
         self._unconfirmed: list[_Claim] = []

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from arena.journal.lines import JournalError
+from arena.journal.file import JournalError, beside
 from arena.plan.deals import DealKey
 from arena.support.whole_files import write_private
 
@@ -18,7 +18,7 @@ _BYTES: Final = 32
 
 
 def secret_path(journal: Path) -> Path:
-    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.secret")
+    return beside(journal, "secret")
 
 
 def new_key(journal: Path | None) -> DealKey:

@@ -33,21 +33,29 @@ else:  # a msgspec struct with a field of this type refuses any other text
 _BY_THE_MOVER: Final = (Fault.ILLEGAL_MOVE, Fault.MALFORMED, Fault.TIMEOUT)
 
 
+def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
+    """Whether a fault with these fields means that a withdrawn bot did not play.
+
+    Journals from before the field existed say so only in words: the ending, the missing moves and the missing bundle
+    are the same for a bot that failed to start and whose bundle could not be written."""
+    return detail.startswith("withdrawn after ") if withdrawn is None else withdrawn
+
+
 def verify(record: GameRecord) -> None:
-    """Raises RecordError, saying precisely where, unless the record is a whole round played by the rules, or one that
-    was played by the rules until a bot's fault ended it."""
+    """Replay the record. Raises RecordError, which says precisely where it is wrong, unless it is a complete round by
+    the rules, or one that followed the rules until a bot's fault ended it."""
     check(record, replay(record))
 
 
 def check(record: GameRecord, game: Game) -> None:
-    """`verify`, given the game after all moves of the record. Raises RecordError."""
+    """Like `verify`, if the caller has already played the moves: `game` is the game after them. Raises RecordError."""
     if record.outcome is not None and isinstance(record.outcome.ending, Fault) and game.outcome is None:
         _check_fault(record, record.outcome.ending, game)
     check_outcome(record, game)
 
 
 def _check_fault(record: GameRecord, fault: Fault, game: Game) -> None:
-    """What the fault means for the winner and for the moves. Raises RecordError."""
+    """Raise RecordError if the winner or the moves contradict the fault."""
     assert record.outcome is not None
     winner = record.outcome.winner
     neither_started = winner is None and fault is Fault.FAILED_TO_START

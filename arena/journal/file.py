@@ -63,6 +63,11 @@ def _refuse_irregular(path: Path, mode: int) -> None:
         raise JournalError(f"{path}: this is {kind}, but a journal is a regular file{hint}")
 
 
+def beside(journal: Path, ending: str) -> Path:
+    """The file or folder that belongs to a journal: with the ending `secret`, cup.jsonl has cup.secret."""
+    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.{ending}")
+
+
 class Journal:
     """The only writer of a journal: it holds the file's lock until it is closed. Raises JournalError."""
 
@@ -93,16 +98,12 @@ class Journal:
     def check_not_rescued(self) -> None:
         """Raise JournalError if the file is empty and there is a rescued file beside it, so that the rescued rounds are
         not forgotten."""
-        rescued = sorted(self.path.parent.glob(f"{glob.escape(self._stem)}.rescued*.jsonl"))
+        rescued = sorted(self.path.parent.glob(f"{glob.escape(beside(self.path, 'rescued').name)}*.jsonl"))
         if not self._size and rescued:
             raise JournalError(
                 f"{rescued[-1]} holds what was rescued of {self.path}. To resume it:  mv -i {rescued[-1]} "
                 f"{self.path}   To start again, move it somewhere else."
             )
-
-    @property
-    def _stem(self) -> str:
-        return self.path.name.removesuffix(".jsonl")
 
     def _remember(self) -> None:
         self._size = os.fstat(self._file).st_size
@@ -197,7 +198,7 @@ class Journal:
         """Create a file with an unused name, because an existing one may hold an earlier rescue."""
         number = 1
         while True:
-            path = self.path.with_name(f"{self._stem}.rescued{'' if number == 1 else f'-{number}'}.jsonl")
+            path = beside(self.path, f"rescued{'' if number == 1 else f'-{number}'}.jsonl")
             try:
                 return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
             except FileExistsError:

@@ -1,4 +1,4 @@
-"""Which rounds of a tournament were read already, in memory that grows only with the matches under way. Pure."""
+"""Remember which rounds of a tournament were read, in memory that grows only with the matches under way. Pure."""
 
 import attrs
 
@@ -7,16 +7,16 @@ from arena.journal.matches_over import MatchesOver
 
 @attrs.define
 class FinishedRounds:
-    match_length: int | None  # rounds; None if the journal does not say: then no match is ever over
+    match_length: int | None  # rounds; None if the journal does not say: then no match ever ends
     _under_way: dict[str, set[str]] = attrs.field(factory=dict)  # ids of rounds by match
     _over: MatchesOver = attrs.field(factory=MatchesOver)
 
     def add(self, match: str, id: str) -> str | None:
-        """Why the round cannot count, if it cannot."""
+        """Add a round. Returns why it must not count, or None if it may."""
         ids = self._under_way.get(match)
         if ids is None:
             if match in self._over:
-                return f"round {id} is in the journal twice, or too much: its match was over"
+                return f"round {id} is in the journal twice, or is one too many: its match was already over"
             ids = self._under_way[match] = set()
         elif id in ids:
             return f"round {id} is in the journal twice"

@@ -1,9 +1,9 @@
-"""Which rounds a journal has: to choose from, and to find one again. `rounds_in` and `find_round` read the file;
-the rest is pure."""
+"""List the rounds of a journal, select some of them, and find one by its address. `rounds_in` and `find_round` read the
+file; the rest is pure."""
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,7 @@ from arena.support.suggestion import did_you_mean
 from arena.support.text import counted, printable
 from engine.cards import SEATS
 
-_MOST_PROBLEMS: Final = 10  # told one by one
+_MOST_PROBLEMS: Final = 10  # listed one by one
 
 
 class _Result(Struct, frozen=True, gc=False):
@@ -61,8 +61,8 @@ class ListedRound:
 
     @property
     def address(self) -> str:
-        """What names it on the command line."""
-        return f"{self.id}@{self.line}" if self.ambiguous else self.id
+        """How the command line names the round."""
+        return round_address(self.id, self.line, self.ambiguous)
 
 
 class Order(enum.Enum):
@@ -75,7 +75,7 @@ class Order(enum.Enum):
 class Wanted:
     """Which rounds of a journal, and in which order."""
 
-    bots: Sequence[str] = ()  # all of them sat at the table
+    bots: Sequence[str] = ()  # each of them played in the round
     endings: Sequence[str] = ()
     rules: Sequence[str] = ()
     faults: bool = False
@@ -84,8 +84,8 @@ class Wanted:
 
 
 def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
-    """The sound rounds, and a line for each line that cannot be used. Raises JournalError for a file without any line
-    of a journal."""
+    """The rounds of a journal, and one message for each line that cannot be used. Raises JournalError if no line of the
+    file can be used."""
     rounds: list[ListedRound] = []
     problems: list[str] = []
     more = sound = 0
@@ -98,10 +98,10 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
             problems.append(entry.message)
         elif entry.line is None:
             more += 1
-    told = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
+    messages = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
     if not sound:
-        raise JournalError(told[0] if told else f"{path}:1: the journal is empty: nothing was played yet")
-    return _with_ambiguity(rounds), told
+        raise JournalError(messages[0] if messages else f"{path}:1: the journal is empty: nothing was played yet")
+    return _with_ambiguity(rounds), messages
 
 
 def _listed(number: int, found: _RoundSummary) -> ListedRound:
@@ -121,12 +121,22 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
 
 
 def _with_ambiguity(rounds: list[ListedRound]) -> list[ListedRound]:
-    ids = Counter(each.id for each in rounds)
-    return [attrs.evolve(each, ambiguous=True) if ids[each.id] > 1 else each for each in rounds]
+    ambiguous = ambiguous_ids(each.id for each in rounds)
+    return [attrs.evolve(each, ambiguous=True) if each.id in ambiguous else each for each in rounds]
+
+
+def ambiguous_ids(ids: Iterable[str]) -> set[str]:
+    """The ids that several rounds of a journal have, because it holds more than one tournament."""
+    return {id for id, count in Counter(ids).items() if count > 1}
+
+
+def round_address(id: str, line: int, ambiguous: bool) -> str:
+    """How the command line names a round: by its id, and also by its line number if the id is ambiguous."""
+    return f"{id}@{line}" if ambiguous else id
 
 
 def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
-    """Raises ValueError for a bot or rules that no round has."""
+    """The wanted rounds, in the wanted order. Raises ValueError if no round has a bot or rules that are wanted."""
     for name in wanted.bots:
         _expect(name, "bot is called", {bot for each in rounds for bot in each.bots})
     for name in wanted.rules:
@@ -135,7 +145,7 @@ def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
     match wanted.order:
         case Order.LONGEST:
             found.sort(key=lambda each: -each.moves)
-        case Order.CLOSEST:  # the fewer stones between them the closer, and the more of them are taken
+        case Order.CLOSEST:  # by the difference in stones; if equal, more taken stones first
             found = [each for each in found if not isinstance(each.ending, Fault)]
             found.sort(key=lambda each: (abs(each.stones[0] - each.stones[1]), -sum(each.stones), -each.moves))
         case Order.AS_PLAYED:
@@ -159,19 +169,20 @@ def _fits(each: ListedRound, wanted: Wanted) -> bool:
 
 
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
-    """The round of this id, or of `id@line` where several have it, and its line. Raises JournalError."""
+    """Find a round by its address, `id`, or `id@line` if several rounds have the id. Returns its line number and the
+    round. Raises JournalError."""
     found, rounds, damaged = [], 0, []
     for _, entry in JournalReader(RoundName).read(path):
         if isinstance(entry.line, RoundName):
             rounds += 1
-            if address in (entry.line.id, f"{entry.line.id}@{entry.number}"):
+            if address in (entry.line.id, round_address(entry.line.id, entry.number, True)):
                 found.append(entry)
         elif entry.line is None:
             damaged.append(entry.message)
     if len(found) == 1:
         return found[0].number, read_round(found[0])
     if found:
-        every = ", ".join(f"{address}@{entry.number}" for entry in found)
+        every = ", ".join(round_address(address, entry.number, True) for entry in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
     if not rounds:
         raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")

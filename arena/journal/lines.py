@@ -1,5 +1,5 @@
-"""The journal: JSON lines, append-only, one line for each finished round. It is the database: everything else is folded
-from it."""
+"""The lines of a journal: JSON, append-only, one line for each finished round. The journal is the database: everything
+else is computed from it."""
 
 from collections.abc import Container, Iterator
 from functools import partial
@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from arena.journal.endings import ENDINGS
+from arena.journal.endings import ENDINGS, is_withdrawal
 from arena.journal.file import OPENING, open_journal
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
@@ -23,8 +23,8 @@ from engine.ruleset import RuleSet
 from engine.scoring import Outcome
 
 VERSION: Final = 1
-_LONGEST: Final = 1 << 24  # bytes of a line; the longest ever written have some hundred kilobytes
-MOST_POINTS: Final = 99  # of a round; more than anybody scores, and sums of them fit everywhere
+_LONGEST: Final = 1 << 24  # bytes of a line; the longest that the arena writes have some hundred kilobytes
+MOST_POINTS: Final = 99  # of a round; more than the rules give, and small enough for any sum
 
 SeatNumber = Literal[0, 1]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -47,20 +47,20 @@ class ResultLine(Struct, frozen=True):
     owners: tuple[int | None, ...]
 
     def __post_init__(self) -> None:
-        """A line that says anything else is refused where it is read, and not somewhere in the middle of a command."""
+        """Refuse impossible values when the line is read, not later in the middle of a command."""
         if self.winner not in (None, 0, 1):
             raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
         if not all(0 <= points <= MOST_POINTS for points in self.points):
             raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {MOST_POINTS}")
         if self.ending not in ENDINGS:
-            raise ValueError(f"{self.ending[:40]!r} is no ending; there are: {', '.join(ENDINGS)}")
+            raise ValueError(f"{self.ending[:40]!r} is not an ending; there are: {', '.join(ENDINGS)}")
 
 
 class FaultLine(Struct, frozen=True, omit_defaults=True):
     seat: int
     detail: str
-    bundle: str | None = None  # where more is kept, beside the journal
-    other_detail: str | None = None  # what happened to the other bot, where neither started
+    bundle: str | None = None  # the folder of its fault bundle, beside the journal
+    other_detail: str | None = None  # what happened to the other bot, if neither started
     withdrawn: bool | None = None  # the bot was not asked to play, because it is withdrawn; None in older journals
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     result: ResultLine
     started: str
     fault: FaultLine | None = None
-    salt: str = ""  # that the bots' hash of the deal was made with; journals of before 0.2 have none
+    salt: str = ""  # hashed with the deal for the bots; journals from before 0.2 have none
 
     def __post_init__(self) -> None:
         if self.first not in (0, 1):
@@ -107,36 +107,28 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
 
 
 class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):
-    """The tournament goes on after a stop. Rounds that were under way are dealt anew, so deals count these lines."""
+    """The tournament resumes after a stop. Unfinished rounds get new deals, derived from how often it has resumed."""
 
     started: str
 
 
 class RevealLine(_Line, frozen=True, tag="reveal", kw_only=True):
-    """The tournament is over: this is the secret that all its deals came from."""
+    """The tournament is over, and this is the secret that all its deals were derived from."""
 
     secret: str
 
 
 class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
-    """The part of a RoundLine that finds it. Readers that need more extend it; what they do not need is skipped, which
-    is quick."""
+    """The part of a RoundLine that identifies it. Readers that need more fields extend it; decoding skips all others
+    quickly."""
 
     v: int
     id: str
     match: str
 
 
-def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
-    """Whether the fault of these fields is that a withdrawn bot did not play.
-
-    Journals that were written before the field existed say so in words alone: the ending, the missing moves and the
-    missing bundle are the same for a bot that failed to start while its bundle could not be written."""
-    return detail.startswith("withdrawn after ") if withdrawn is None else withdrawn
-
-
 def is_forfeit(line: RoundLine) -> bool:
-    """Nobody tried to play it: a bot had been withdrawn."""
+    """Whether the round was not played because a bot had been withdrawn."""
     return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
 
 
@@ -153,7 +145,7 @@ def outcome_of(result: ResultLine) -> Outcome:
 
 
 def game_record(line: RoundLine) -> GameRecord:
-    """The round as the engine knows it. Raises EngineError for texts that are no card or rule set."""
+    """The round as a record of the engine. Raises EngineError if a text is not a card or a rule set."""
     return GameRecord(
         rules=RuleSet.named(line.rules),
         deal=Deal(cards_from_texts(line.deck), cards_from_texts(line.tactics)),
@@ -176,15 +168,15 @@ class Entry(Struct, frozen=True, gc=False):
     path: Path
     number: int  # from 1
     line: Any  # None if it cannot be used
-    problem: str = ""  # with a line: it is an opening line, and parts of its configuration cannot be read
-    torn: bool = False  # the last line, cut off in the middle
+    problem: str = ""  # if `line` is set: an opening line whose configuration is partly unreadable
+    torn: bool = False  # it is the last line, cut off in the middle
     start: int = 0  # the byte at which it begins
-    unknown: str = ""  # its type, if no program of this version knows that; then nothing is wrong with it
-    opens: bool = False  # the opening line of a tournament, though it cannot be read
+    unknown: str = ""  # its type, if this version does not know it; that is not a problem
+    opens: bool = False  # it is the opening line of a tournament, but cannot be read
 
     @property
     def message(self) -> str:
-        """The problem, with its place."""
+        """The problem, prefixed with its place."""
         return f"{self.path}:{self.number}: {self.problem}"
 
 
@@ -192,8 +184,8 @@ _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read(path: Path, kind: Any) -> Iterator[Entry]:
-    """Every line of the file, one at a time. `kind` is the union of structs to decode. Raises JournalError for what is
-    no regular file, and OSError."""
+    """Yield every line of the file. `kind` is the union of structs to decode. Raises JournalError if the path is not a
+    regular file, and OSError."""
     decode = msgspec.json.Decoder(kind).decode
     start = 0
     with open_journal(path) as file:
@@ -227,7 +219,7 @@ def _rest_of_line(file: BinaryIO) -> int:
 
 
 class _Head(Struct):
-    """What every line has, of whatever type and version."""
+    """The fields that every line has, whatever its type and version."""
 
     type: str
     v: int = VERSION
@@ -237,7 +229,7 @@ _KNOWN_TYPES: Final = ("tournament", "round", "void", "resume", "reveal")
 
 
 def _undecodable(entry: Entry, line: bytes) -> Entry:
-    """Of another type or version than ours, or damaged."""
+    """Find out why a line was not decoded: it is of another type or version, or damaged."""
     try:
         head = msgspec.json.decode(line, type=_Head)
     except _UNDECODABLE:
@@ -257,7 +249,7 @@ class _AnyOpening(_Line, frozen=True, tag="tournament", kw_only=True):
 
 
 def _damaged_opening(entry: Entry, line: bytes) -> Entry:
-    """With as much of its configuration as can be read: its rounds are worth something all the same."""
+    """Keep as much of the configuration as can be read, because the rounds of the tournament are still useful."""
     try:
         opening = msgspec.json.decode(line, type=_AnyOpening)
     except _UNDECODABLE:
@@ -268,7 +260,7 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
 
 
 def _damage(error: Exception) -> str:
-    return f"this is no line of a journal: {printable(str(error))[:300]}"
+    return f"this is not a line of a journal: {printable(str(error))[:300]}"
 
 
 def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
@@ -278,24 +270,30 @@ def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
 
 
 def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
-    """The whole rounds at these lines, which were read as something smaller before. Raises JournalError if the path is
-    not a regular file, and OSError."""
-    decode = msgspec.json.Decoder(RoundLine).decode
+    """Read the lines with these numbers again, as complete rounds. Raises JournalError if the path is not a regular
+    file, and OSError."""
     with open_journal(path) as file:
         for number, line in enumerate(file, 1):
             if number in numbers:
-                try:
-                    yield Entry(path, number, decode(line))
-                except _UNDECODABLE as error:
-                    yield Entry(path, number, None, _damage(error))
+                yield _complete_round(path, number, line)
 
 
 def read_round(entry: Entry) -> RoundLine:
-    """A line that was read as something smaller before, as the whole round that it is. Raises JournalError."""
+    """Read the line of a partly decoded round again, as a complete round. Raises JournalError, and OSError."""
     with open_journal(entry.path) as file:
         file.seek(entry.start)
-        line = file.readline(_LONGEST)
+        complete = _complete_round(entry.path, entry.number, file.readline(_LONGEST))
+    if complete.line is None:
+        raise JournalError(complete.message)
+    line: RoundLine = complete.line
+    return line
+
+
+_decode_round = msgspec.json.Decoder(RoundLine).decode
+
+
+def _complete_round(path: Path, number: int, line: bytes) -> Entry:
     try:
-        return msgspec.json.decode(line, type=RoundLine)
+        return Entry(path, number, _decode_round(line))
     except _UNDECODABLE as error:
-        raise JournalError(f"{entry.path}:{entry.number}: {_damage(error)}") from None
+        return Entry(path, number, None, _damage(error))

@@ -1,4 +1,4 @@
-"""The plan of a tournament as its opening line tells it, to hold the rounds of its journal against. Pure."""
+"""The plan of a tournament, made from its opening line, to compare the rounds of its journal with. Pure."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,16 +14,16 @@ from arena.plan.schedule import PlannedMatch, PlannedRound, pairing_count, sched
 from engine.errors import EngineError
 from engine.ruleset import Begins, RuleSet
 
-# What an edited journal may claim to be planned: more than anybody plays, and it still fits in the memory.
+# An edited journal may claim any plan. These limits are above every real tournament, and such a plan fits in memory.
 _MOST_MATCHES: Final = 2_000_000
 _LONGEST_MATCH: Final = 1_000_000
-_MATCHES_AT_ONCE: Final = 256  # whose rounds are kept at hand
-_ROUNDS_AT_ONCE: Final = 1_000_000  # likewise, in all
+_MATCHES_AT_ONCE: Final = 256  # whose rounds are cached
+_ROUNDS_AT_ONCE: Final = 1_000_000  # cached in all
 
 T = TypeVar("T")
 
 
-@attrs.define(slots=False)  # for the cache
+@attrs.define(slots=False)  # the cache is an attribute that is not a field
 class Plan:
     rules: RuleSet
     total: int  # rounds
@@ -38,7 +38,7 @@ class Plan:
         return {planned.id: planned for planned in self._matches[match].rounds}
 
     def find(self, id: str) -> tuple[PlannedRound, tuple[str, str]] | None:
-        """The planned round of this id and its bots, if there is one."""
+        """The planned round with this id, and its bots; None if there is none."""
         match = self._matches.get(id.rpartition(".")[0])
         planned = self._rounds(match.id).get(id) if match else None
         if match is None or planned is None:
@@ -46,7 +46,7 @@ class Plan:
         return planned, (self._names[match.bots[0]], self._names[match.bots[1]])
 
     def differences(self, line: RoundLine) -> Iterator[str]:
-        """Where the round is not the planned one of its id. Its deal is not looked at."""
+        """Yield how the round differs from the planned one with its id. Deals are not compared."""
         found = self.find(line.id)
         if found is None:
             yield "it is not in the schedule of this tournament"
@@ -67,7 +67,7 @@ class Plan:
             yield f"it was played by {line.rules}, but the tournament by {self.rules.name}"
 
     def differences_of_void(self, line: VoidLine) -> Iterator[str]:
-        """Where a void round is not the planned one of its id."""
+        """Yield how a void round differs from the planned one with its id."""
         found = self.find(line.id)
         if found is None:
             yield "it is not in the schedule of this tournament"
@@ -76,7 +76,8 @@ class Plan:
 
 
 def plan_of(config: RecordedConfig) -> Plan:
-    """Raises ConfigError if the configuration does not say which rounds there are, or how they were dealt."""
+    """Make the plan of a recorded configuration. Raises ConfigError if the configuration does not say which rounds
+    there are, or how they were dealt."""
     bots = _needed(config.bots, "bots")
     form = _needed(config.format, "format")
     cycles = _needed(config.cycles, "cycles")
@@ -91,7 +92,7 @@ def plan_of(config: RecordedConfig) -> Plan:
     _check_deals(config)
     matches = pairing_count(len(bots), form) * cycles
     if matches > _MOST_MATCHES or rounds > _LONGEST_MATCH:
-        raise ConfigError(f"{matches} matches of {rounds} rounds are more than anybody plays")
+        raise ConfigError(f"{matches} matches of {rounds} rounds are more than a journal can hold")
     if mirror and (rules.begins is Begins.WINNER or rounds % 2):
         raise ConfigError(f"{rounds} rounds of {rules.name} cannot be mirrored")
     paired = bool(config.pairs)

@@ -1,10 +1,10 @@
-"""Which lines of journals count, and for which tournament: the one place that decides it for all readers.
+"""Decide which lines of journals count, and for which tournament. All commands that read journals rely on it.
 
 Theory of operation. Files are read one after the other as if they were one, since journals may be split and put
 together. An opening line begins a tournament, and the rounds after it belong to it. Lines are left out, and the first
-of them is reported, if they belong to no tournament (no opening line came before them, or it cannot be read) or to one
-that was read already. A round that comes twice counts once. Lines of unknown types are skipped and counted, because
-later versions may write more than this one. Whether the rules allow a round is not decided here.
+of them is reported, if they do not belong to a tournament (no opening line came before them, or it cannot be read) or
+if their tournament was read already. A round that is there twice counts once. Lines of unknown types are skipped and
+counted, because later versions may write more than this one. Whether the rules allow a round is not decided here.
 """
 
 import enum
@@ -27,7 +27,7 @@ _NAME_WIDTH: Final = 20
 
 
 class _Place(enum.Enum):
-    """Where the reader is."""
+    """Where the reader is in the journals."""
 
     BEFORE = "before any opening line"
     INSIDE = "in a tournament that counts"
@@ -36,7 +36,7 @@ class _Place(enum.Enum):
 
 @attrs.frozen
 class RecordedTournament:
-    """One that counts: what its opening line says, and where that stands."""
+    """A tournament that counts: its opening line, and the file that contains it."""
 
     number: int  # from 1, in the order of reading
     path: Path
@@ -51,8 +51,8 @@ Read = tuple[RecordedTournament | None, Entry]
 
 
 class JournalReader:
-    """Reads journals, and knows what it skipped so far. `kind` is a struct with as much of a round as the caller needs:
-    at least what RoundName has."""
+    """Reads journals, and remembers what it skipped. `kind` is the struct to decode rounds as, with the fields that the
+    caller needs: at least those of RoundName."""
 
     def __init__(self, kind: Any):
         self._round = kind
@@ -64,16 +64,16 @@ class JournalReader:
 
     @property
     def tournaments(self) -> int:
-        """How many count, so far."""
+        """The number of tournaments so far that count."""
         return len(self._seen)
 
     def read_all(self, paths: Iterable[Path]) -> Iterator[Read]:
-        """Several journals as if they were one file."""
+        """Read several journals as if they were one file. Raises what `read` raises."""
         for path in paths:
             yield from self.read(path)
 
     def read(self, path: Path) -> Iterator[Read]:
-        """Yields the lines that count, each with its tournament, and those with a problem, which may come before any
+        """Yield the lines that count, each with its tournament, and those with a problem, which may come before any
         tournament. Raises JournalError if the path is not a regular file, and OSError."""
         for entry in read(path, self._round | TournamentLine | VoidLine | ResumeLine | RevealLine):
             line = entry.line
@@ -84,7 +84,7 @@ class JournalReader:
                 yield self._tournament, judged
 
     def _judged(self, entry: Entry) -> Entry | None:
-        """The entry, or what is wrong with it; None if it is skipped."""
+        """The entry as it is or with a problem; None if the line is skipped."""
         match entry.line:
             case None if entry.unknown:
                 self._skipped.setdefault(entry.path, Counter())[cropped(printable(entry.unknown), _NAME_WIDTH)] += 1
@@ -116,7 +116,7 @@ class JournalReader:
         return entry
 
     def remarks(self) -> list[str]:
-        """What was skipped, a line for each file in which there was anything."""
+        """One message for each file in which lines were skipped."""
         return [f"{path}: {_skipped(types)}" for path, types in self._skipped.items()]
 
 
@@ -131,6 +131,6 @@ def _skipped(types: Counter[str]) -> str:
     what = (
         "1 line of a type that this version does not know was"
         if count == 1
-        else (f"{count} lines of types that this version does not know were")
+        else f"{count} lines of types that this version does not know were"
     )
     return f"{what} skipped ({listed})"

@@ -1,4 +1,4 @@
-"""`arena verify`: every round of a journal again through the referee, every point recounted. No bot is needed."""
+"""`arena verify`: play every round of a journal again by the rules, and recount every point. No bot is needed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ class Report:
 
 @attrs.define
 class _Tournament:
-    """The one whose rounds are being read."""
+    """The tournament whose rounds are being read."""
 
     path: Path
     plan: Plan | None = None  # None if its opening line is damaged
@@ -49,7 +49,7 @@ class _Tournament:
 
 
 def verify_journals(paths: list[Path]) -> Report:
-    """Raises JournalError for what is no regular file, and OSError."""
+    """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError."""
     report, reader = Report(), JournalReader(RoundLine)
     current: _Tournament | None = None
     for _, entry in reader.read_all(paths):
@@ -66,7 +66,7 @@ def verify_journals(paths: list[Path]) -> Report:
                     for where, text in _verify_other(place, other, current, current.plan, current.deals):
                         report.problems.append(Problem(*where, printable(text)))
             case RoundLine() as line:
-                assert current is not None  # the reader leaves out rounds of no tournament
+                assert current is not None  # the reader leaves out rounds without a tournament
                 for text in _verify_round(place, line, current, report):
                     report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
     _report_missing(current, report)
@@ -92,7 +92,7 @@ def _begun(entry: Entry, report: Report) -> _Tournament:
 def _verify_other(
     place: Place, line: VoidLine | ResumeLine | RevealLine, tournament: _Tournament, plan: Plan, deals: DealAudit
 ) -> Iterator[tuple[Place, str]]:
-    """What decides over deals besides the rounds: voids, resumes and the secret."""
+    """Check the lines besides rounds that determine deals: voids, resumes and the secret."""
     if deals.is_revealed:
         yield place, "this line comes after the secret of the deals was revealed"
     match line:
@@ -117,7 +117,7 @@ def _verify_round(place: Place, line: RoundLine, tournament: _Tournament, report
 
 
 def _report_missing(tournament: _Tournament | None, report: Report) -> None:
-    """A tournament that is not at its end is no mistake, but worth a word."""
+    """Report what is missing from a tournament. That it is not finished is a remark, not a problem."""
     if tournament is None or tournament.plan is None or tournament.deals is None:
         return
     path, plan, deals = tournament.path, tournament.plan, tournament.deals
@@ -125,16 +125,16 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
     if missing := plan.total - sum(plan.find(id) is not None for id in tournament.seen):
         report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
     if deals.is_public:
-        report.remarks.append(f"{path}: the deals come from a public seed: whoever knew it could know them beforehand")
+        report.remarks.append(
+            f"{path}: the deals come from a public seed: a bot author who knew it could know them in advance"
+        )
     if (unproven := deals.unproven()) and missing:
         report.remarks.append(
             f"{path}: the secret of the deals is not revealed yet; when it is, at the end of the tournament, it will "
             f"prove {unproven[1]}"
         )
     elif unproven:
-        text = (
-            f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it once more"
-        )
+        text = f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it again"
         report.problems.append(Problem(*unproven[0], text))
 
 
@@ -149,7 +149,7 @@ def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iter
 
 
 def _inconsistencies(line: RoundLine) -> Iterator[str]:
-    """What the referee does not look at."""
+    """Yield contradictions that replaying the moves does not find."""
     result, fault = line.result, line.fault
     if any(ms is not None and ms < 0 for _, _, ms in line.moves):
         yield "a time is negative"
@@ -161,8 +161,8 @@ def _inconsistencies(line: RoundLine) -> Iterator[str]:
 
 
 def _verify_moves(line: RoundLine) -> Iterator[str]:
-    """The first time that is out of place: null stands where the referee applied the only legal action, and only there.
-    Raises EngineError or ValueError for a round that was not played by the rules."""
+    """Play the moves again, and yield the first one whose time is wrong: it is null exactly where the arena applied the
+    only legal action. Raises EngineError or ValueError if the round was not played by the rules."""
     record, misplaced = game_record(line), []
     game = dealt(record)
     for index, _ in enumerate(steps(record, game)):

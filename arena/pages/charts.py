@@ -65,6 +65,22 @@ def interval(axis: Axis, value: float, margin: float, words: str, open_ended: bo
     )
 
 
+def dumbbell(axis: Axis, dot: float, ring: float, words: str) -> Markup:
+    """Two values, a dot and a ring, joined by a line."""
+    at_dot, at_ring = percent(axis.share(dot)), percent(axis.share(ring))
+    return tag(
+        "svg",
+        tag("title", words),
+        *(_rule(axis.share(tick), "grid") for tick in axis.ticks),
+        tag("line", x1=at_dot, x2=at_ring, y1="50%", y2="50%", class_="whisker"),
+        tag("circle", cx=at_dot, cy="50%", r="4.5", class_="dot"),
+        tag("circle", cx=at_ring, cy="50%", r="4.5", class_="ring"),
+        class_="strip",
+        role="img",
+        aria_label=words,
+    )
+
+
 def scale(axis: Axis) -> Markup:
     """The axis labels above a column of charts."""
     labels = []

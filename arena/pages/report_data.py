@@ -18,7 +18,8 @@ from arena.journal.endings import Fault, RoundEnding
 from arena.journal.lines import SeatNumber, TournamentLine, VoidLine
 from arena.stats.columns import Row, ranked
 from arena.stats.ratings import Z95, Matchup, rate
-from arena.stats.standings import Counted, RoundSummary, Standings, fold
+from arena.stats.round_summary import RoundSummary
+from arena.stats.standings import Counted, Standings, fold
 
 _CHECKPOINTS: Final = 24  # of the ratings over the course of the tournament; up to twice as many
 _MOST_VOIDS: Final = 50  # listed one by one

@@ -101,7 +101,7 @@ def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Round
 
 
 def _entries(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Entry]]:
-    """Numbers of rounds, and what the journals have there."""
+    """The number of each chosen round, and its line in the journals, read again."""
     before, wanted = 0, set(chosen)
     for path, places in zip(report.gathered.paths, report.gathered.places, strict=True):
         here = {line: before + index for index, line in enumerate(places, 1) if before + index in wanted}

@@ -134,8 +134,7 @@ def _standings_section(report: Report) -> Section:
     for row in report.rows:
         cells: list[Content] = [row.rank, bot(row.totals.name), _elo(row), _margin(row), _strip(axis, row)]
         totals = row.totals
-        share = (totals.wins + totals.draws / 2) / totals.rounds if totals.rounds else None
-        cells += [f"{totals.rounds:,}", NO_VALUE if share is None else f"{100 * share:.1f}%"]
+        cells += [f"{totals.rounds:,}", NO_VALUE if totals.score is None else f"{100 * totals.score:.1f}%"]
         cells += [f"{totals.wins:,}", f"{totals.draws:,}", f"{totals.losses:,}", f"{totals.points:,}"]
         cells.append(f"{sum(totals.faults.values()):,}")
         if groups:
@@ -184,13 +183,12 @@ def _cross_section(report: Report) -> Section | None:
 def _heat_cell(name: str, other: str, versus: HeadToHead | None) -> Markup:
     if name == other:
         return tag("td", class_="self")
-    if versus is None or not versus.rounds:
+    if versus is None or versus.score is None:
         return tag("td", NO_VALUE, class_="none")
-    share = (versus.wins + versus.draws / 2) / versus.rounds
-    heat = round((share - 0.5) * 2 * _HEAT)
+    heat = round((versus.score - 0.5) * 2 * _HEAT)
     words = f"{name} against {other}: {versus.wins} won, {versus.draws} drawn, {versus.losses} lost"
     pair = {"data_one": name, "data_other": other, "title": words}
-    link = tag("a", f"{100 * share:.0f}", href="#rounds", class_="cell", **pair)
+    link = tag("a", f"{100 * versus.score:.0f}", href="#rounds", class_="cell", **pair)
     return tag("td", link, class_=f"heat {'up' if heat > 0 else 'down' if heat < 0 else 'even'}{abs(heat) or ''}")
 
 

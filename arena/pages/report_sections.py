@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.journal.endings import Fault, RoundEnding
-from arena.pages.charts import Axis, Part, interval, range_on_log, scale, stacked
+from arena.pages.charts import Axis, Part, dumbbell, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
-from arena.pages.report_data import Report, Upset
+from arena.pages.report_data import Report, Seating, Upset
 from arena.stats.columns import NO_VALUE
 from engine.scoring import Ending
 
@@ -143,65 +143,48 @@ def _replay_link(upset: Upset) -> Markup:
 
 
 def first_player_section(report: Report) -> Section | None:
+    """Whether beginning helps, over all rounds; and how each bot scores beginning and second."""
     score = report.gathered.beginning.score()
     if score is None:
         return None
     mean, margin = score
     rounds = report.gathered.beginning.units.rounds
-    verdict = (
-        "it is not clear yet whether beginning helps"
-        if abs(mean - 0.5) <= margin
-        else "beginning helps"
-        if mean > 0.5
-        else "beginning hurts"
-    )
     words = f"{100 * mean:.1f} % ± {100 * margin:.1f} %"
     axis = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
-    rows: list[list[Content]] = [
-        [
-            tag("b", "all"),
-            interval(axis, 100 * mean, 100 * margin, f"The first player scores {words}"),
-            f"{100 * mean:.1f}%",
-            NO_VALUE,
-        ]
-    ]
+    overall = interval(axis, 100 * mean, 100 * margin, f"The first player scores {words}")
+    rows: list[list[Content]] = [[tag("b", "all"), overall, f"{100 * mean:.1f}%", NO_VALUE]]
     for name in report.names:
-        seating = report.gathered.seatings.get(name)
-        if seating is None:
-            continue
-        first, second = (
-            None if not count else 50 * half / count
-            for count, half in zip(seating.rounds, seating.half_points, strict=True)
-        )
-        drawn = _dumbbell(axis, first, second, name)
-        rows.append([bot(name), drawn, *(NO_VALUE if each is None else f"{each:.1f}%" for each in (first, second))])
-    sentence = tag("p", "The bot that begins scores ", tag("b", words), f" over {rounds:,} rounds: {verdict}.")
+        if (seating := report.gathered.seatings.get(name)) is not None:
+            rows.append(_seating_row(name, seating, axis))
+    sentence = tag(
+        "p", "The bot that begins scores ", tag("b", words), f" over {rounds:,} rounds: {_verdict(mean, margin)}."
+    )
     note = tag(
         "p", "95 % interval, with pairs of rounds as the unit; without rounds that ended by a fault.", class_="note"
     )
     return (
         "beginning",
         "First-player advantage",
-        joined(sentence, table(["Bot", scale(axis), "FirstMoverStats", "Second"], rows, "bars"), note),
+        joined(sentence, table(["Bot", scale(axis), "Beginning", "Second"], rows, "bars"), note),
     )
 
 
-def _dumbbell(axis: Axis, first: float | None, second: float | None, name: str) -> Content:
-    if first is None or second is None:
-        return None
-    low, high = sorted((axis.share(first), axis.share(second)))
-    words = f"{name}: {first:.1f} % beginning (dot), {second:.1f} % second (ring)"
-    return tag(
-        "svg",
-        tag("title", words),
-        *(tag("line", x1=f"{tick}%", x2=f"{tick}%", y1="0", y2="100%", class_="grid") for tick in axis.ticks),
-        tag("line", x1=f"{low:.2f}%", x2=f"{high:.2f}%", y1="50%", y2="50%", class_="whisker"),
-        tag("circle", cx=f"{axis.share(first):.2f}%", cy="50%", r="4.5", class_="dot"),
-        tag("circle", cx=f"{axis.share(second):.2f}%", cy="50%", r="4.5", class_="ring"),
-        class_="strip",
-        role="img",
-        aria_label=words,
+def _verdict(mean: float, margin: float) -> str:
+    if abs(mean - 0.5) <= margin:
+        return "it is not clear yet whether beginning helps"
+    return "beginning helps" if mean > 0.5 else "beginning hurts"
+
+
+def _seating_row(name: str, seating: Seating, axis: Axis) -> list[Content]:
+    first, second = (
+        None if not count else 50 * half / count
+        for count, half in zip(seating.rounds, seating.half_points, strict=True)
     )
+    drawn = None
+    if first is not None and second is not None:
+        words = f"{name}: {first:.1f} % beginning (dot), {second:.1f} % second (ring)"
+        drawn = dumbbell(axis, first, second, words)
+    return [bot(name), drawn, *(NO_VALUE if each is None else f"{each:.1f}%" for each in (first, second))]
 
 
 def thinking_section(report: Report) -> Section | None:

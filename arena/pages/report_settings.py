@@ -67,7 +67,7 @@ def _plain(value: object) -> str:
 
 
 def _clock(clock: TimeLimits | None) -> str:
-    """In seconds, as people say it."""
+    """The time limits in seconds, in words."""
     if clock is None:
         return NO_VALUE
     parts = []

@@ -1,4 +1,4 @@
-"""What a bot is to the arena: a name and a command; and the bots that come along."""
+"""How the arena knows a bot: by a name, and by a command or a token. Also the bundled bots."""
 
 import enum
 import importlib.util
@@ -17,18 +17,18 @@ from arena.support.suggestion import did_you_mean
 
 
 class BotError(Exception):
-    """What somebody wrote is no bot that can be started."""
+    """A text or a record does not describe a bot that can be started."""
 
 
 class Restart(enum.Enum):
-    """When a bot is started anew even though it did nothing wrong."""
+    """When a bot is restarted although it did nothing wrong."""
 
     NEVER = "never"
     MATCH = "match"
     ROUND = "round"
 
 
-MOST_PROCESSES: Final = 64  # unless the organiser says otherwise: plenty for a pool of workers, few for the machine
+MOST_PROCESSES: Final = 64  # by default: enough for a pool of workers, and no burden for the machine
 
 
 @attrs.frozen
@@ -45,24 +45,24 @@ class BotSpec:
     processes: int = MOST_PROCESSES  # at once
 
     def environment(self) -> dict[str, str]:
-        """What the bot's process gets: little of our own environment, in which secrets stand, and what `env` says."""
+        """The environment of the bot's process: a small part of our own, which may contain secrets, and `env`."""
         if self.inherit_env:
             passed = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
         else:
             passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
         if any(self.command[: len(own.command)] == own.command for own in BUNDLED_BOTS.values()):
-            passed |= _where_own_bots_are()
+            passed |= _path_of_bundled_bots()
         return passed | dict(self.env)
 
 
 @attrs.frozen
 class RemoteSpec:
-    """A bot that connects from outside. Its token is kept as a hash, and never in the journal."""
+    """A bot that connects from outside. The hash of its token is kept here, and never in the journal."""
 
     name: str
-    token_hash: str | None = attrs.field(default=None, repr=False)  # None: let in by an open door, under a free name
+    token_hash: str | None = attrs.field(default=None, repr=False)  # None: an open server admitted it under a free name
     limits: TimeLimits = attrs.field(factory=TimeLimits)
-    restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not we
+    restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not the arena
 
 
 AnySpec = BotSpec | RemoteSpec
@@ -85,13 +85,13 @@ BUNDLED_BOTS: Final = {
 }
 
 
-# What every bot gets of our own environment.
+# The variables of our own environment that every bot gets.
 PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
-TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # of whoever runs us: no bot gets it unless its `env` names it
+TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # the user's own token: a bot does not get it unless its `env` names it
 
 
-def _where_own_bots_are() -> dict[str, str]:
-    """So that Python finds the bots that come along, from any folder, also where they are not installed."""
+def _path_of_bundled_bots() -> dict[str, str]:
+    """The variable that lets Python find the bundled bots from any folder, even if they are not installed."""
     found = importlib.util.find_spec("example_bots")
     assert found is not None
     folders = [str(Path(place).parent) for place in found.submodule_search_locations or ()]
@@ -99,33 +99,35 @@ def _where_own_bots_are() -> dict[str, str]:
 
 
 def command_of(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a command; the first may be the name of a bot that comes along."""
+    """The command in these words, the first of which may be the name of a bundled bot."""
     first, *more = words
     return (*(BUNDLED_BOTS[first].command if first in BUNDLED_BOTS else (first,)), *more)
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """The name and the command of name=command; the name is empty if there is only a command."""
+    """Split name=command. The name is empty if the text is only a command."""
     name, equals, command = text.partition("=")
     named = bool(equals) and name.strip() != "" and not set(name) & set(" /'\"")
     return (name, command) if named else ("", text)
 
 
 def parse_bot(text: str) -> BotSpec:
-    """A bot as it is written on the command line: a name that comes along, a command, or name=command."""
+    """Parse a BOT argument: the name of a bundled bot, a command, or name=command. Raises BotError."""
     name, command = split_name(text)
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise BotError(f"{command!r} is no command line: {error}") from None
+        raise BotError(f"{command!r} is not a command line: {error}") from None
     if not words:
-        raise BotError(f"{text!r} names no command; write a command, name=command or one of {', '.join(BUNDLED_BOTS)}")
+        raise BotError(
+            f"{text!r} does not name a command; write a command, name=command or one of {', '.join(BUNDLED_BOTS)}"
+        )
     own = words[0] in BUNDLED_BOTS
     return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
 
 
 def missing_program(spec: BotSpec) -> str | None:
-    """What to say if there is no such program; None if there is."""
+    """Why the bot's program cannot be started; None if it exists and is executable."""
     program = spec.command[0]
     if "/" in program:
         path = (spec.cwd or Path()) / program
@@ -133,13 +135,13 @@ def missing_program(spec: BotSpec) -> str | None:
             return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
     elif shutil.which(program, path=dict(spec.env).get("PATH")):
         return None
-    here = " (a file of this name is here: say ./ before it, or its interpreter)"
+    here = " (there is a file of this name here: put ./ before it, or name its interpreter)"
     is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
     return f"there is no program {program!r}{here if is_here else did_you_mean(program, BUNDLED_BOTS)}"
 
 
 def name_from(words: list[str]) -> str:
-    """The program's name, or of a script that an interpreter runs, the script's."""
+    """The name that a command gives its bot: that of the program, or of the script that an interpreter runs."""
     scripts = [word for word in words[1:] if not word.startswith("-") and Path(word).suffix]
     program = Path(words[0]).name
     runs_scripts = program.startswith(("python", "node", "bash", "sh", "java", "ruby", "perl", "deno"))

@@ -1,8 +1,8 @@
-"""The frozen config of a tournament, made from options and bots; each mistake is reported with its place."""
+"""The frozen config of a tournament, made from options and bots."""
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,14 @@ from arena.plan.bot_spec import (
 )
 from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
-from arena.plan.options import BOT, OWN, SERVER, STARTED, TOURNAMENT, Option, by_name
+from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
 from arena.plan.schedule import Format
+from arena.plan.source import ConfigError as ConfigError
+from arena.plan.source import Source, flag_of
 from arena.plan.time_control import TimeLimits
-from arena.support.suggestion import did_you_mean
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
-
-
-class ConfigError(Exception):
-    """A mistake in a tournament file or on the command line: what was found, and what was expected."""
 
 
 @attrs.frozen
@@ -45,25 +42,26 @@ class Config:
     cycles: int
     rounds: int
     mirrored: bool
-    seed: str  # a public one that somebody named; empty if the deals come from a secret
+    seed: str  # a public one that the organiser chose; empty if the deals come from a secret
     max_faults: int
     max_voids: int
     event: str
     site: str
     concurrency: int
     journal: Path | None
-    first_cycle: int = 1  # its number; a server that plays for ever goes on counting
-    kept: bool = True  # the journal stays; false for one that is written to a temporary place
-    key: DealKey | None = None  # of the deals; known once the tournament begins or goes on
+    first_cycle: int = 1  # its number; a server that plays forever keeps counting
+    kept: bool = True  # False if the journal is temporary
+    key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
 
     @property
     def paired(self) -> bool:
-        """Whether two rounds, in which each player begins once, are a unit of statistics."""
+        """Whether two rounds in which each player begins once form a unit of statistics."""
         return self.rules.begins is Begins.ALTERNATE
 
     def recorded(self) -> RecordedConfig:
-        """What the journal keeps. Where and how fast it is played is not part of it, so a tournament may be resumed
-        elsewhere, with other concurrency. Of the key of the deals it has only the hash, unless the key is public."""
+        """The configuration as the journal keeps it. It does not say where and how fast to play, so that a tournament
+        can be resumed elsewhere, with other concurrency. Of the key of the deals it has only the hash, unless the key
+        is public."""
         key = self.key
         return RecordedConfig(
             event=self.event,
@@ -84,35 +82,8 @@ class Config:
         )
 
 
-@attrs.frozen
-class Source:
-    """Values as they were written, and where, for error messages."""
-
-    values: Mapping[str, Any]
-    where: Callable[[str], str]  # of a key: "cup.toml:3" or "--rounds"
-
-    def read(self, options: Mapping[str, Option], elsewhere: Callable[[str], str] = lambda _key: "") -> dict[str, Any]:
-        """The value of each option. `elsewhere` says where a key belongs that is not one of these options, if it knows.
-        Raises ConfigError."""
-        found = {}
-        for key, value in self.values.items():
-            if key not in options:
-                hint = elsewhere(key) or f"there are: {', '.join(options)}{did_you_mean(key, options)}"
-                raise ConfigError(f"{self.where(key)}: {key!r} is no option here; {hint}")
-            try:
-                found[key] = options[key].read(value)
-            except ValueError as error:
-                said = ":" if options[key].secret else f" = {value!r}, but"
-                raise ConfigError(f"{self.where(key)}: {key}{said} expected {error}") from None
-        return found
-
-
-def flag_of(key: str) -> str:
-    return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER) else "the command line"
-
-
 def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
-    """BOT arguments, `--bot` texts of key=value words, and the options that were given."""
+    """Make a config from BOT arguments, `--bot` texts of key=value words, and other options. Raises ConfigError."""
     values = Source(options, flag_of).read(by_name(TOURNAMENT, BOT))
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
     players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
@@ -129,28 +100,28 @@ def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mappin
 
 
 def _with_numbers(players: list[AnySpec], named: list[bool]) -> list[AnySpec]:
-    """A bot without a name of its own gets a number if its command gives it the name of another: greedy, greedy-2."""
+    """Add numbers to names that the user did not choose and that are already taken: greedy, greedy-2."""
     taken = {player.name for player, has_name in zip(players, named, strict=True) if has_name}
     found = list(players)
     for place, player in enumerate(players):
         name, number = player.name, 2
         while not named[place] and name in taken:
             name, number = f"{player.name}-{number}", number + 1
-        if name_problem(name) is None:  # else the name is too long for a number, and refused as a double
+        if name_problem(name) is None:  # else the name is too long for a number, and refused later as a duplicate
             found[place] = attrs.evolve(player, name=name)
         taken.add(name)
     return found
 
 
 def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
-    """One BOT argument, and the options of bots that were given."""
+    """Make a bot from one BOT argument and the options of bots. Raises ConfigError."""
     spec = _bot_argument(bot, Source(options, flag_of).read(by_name(BOT)))
     check_programs([(repr(bot), spec)])
     return spec
 
 
 def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
-    """A bot that is started as it is, with the options of STARTED that were given. Raises ConfigError."""
+    """Apply options of STARTED to a bot. Raises ConfigError."""
     keys = Source(options, flag_of).read(by_name(STARTED))
     names = {"cpu": "cpu_seconds"}
     return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
@@ -182,6 +153,7 @@ def _of_the_tournament(key: str) -> str:
 
 
 def limits_of(keys: Mapping[str, Any]) -> TimeLimits:
+    """The time limits that the options of a bot set, with defaults for the others."""
     bank, increment = keys.get("tc", (None, 0))
     no_move_limit = None if "tc" in keys else TimeLimits().move_ms  # with a bank, each answer may take all of it
     return TimeLimits(
@@ -194,6 +166,7 @@ def limits_of(keys: Mapping[str, Any]) -> TimeLimits:
 
 
 def bot_of(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
+    """Make a bot from the options in `keys`, read at `where`. Its `dir` is relative to `folder`. Raises ConfigError."""
     return _remote_bot(keys, where) if "token" in keys else _local_bot(keys, where, folder)
 
 
@@ -203,7 +176,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     words = keys["cmd"]
     name = keys.get("name", words[0] if words[0] in BUNDLED_BOTS else name_from(list(words)))
     if problem := name_problem(name):
-        raise ConfigError(f"{where}: {name!r} is no name: {problem}; expected {NAME_RULE}")
+        raise ConfigError(f"{where}: {name!r} is not a name: {problem}; expected {NAME_RULE}")
     cwd = folder / keys["dir"] if "dir" in keys else folder
     if not cwd.is_dir():
         raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
@@ -222,7 +195,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
 
 
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
-    """Tells of all programs that are missing at once, each with the place of its bot. Raises ConfigError."""
+    """Raise ConfigError that lists all missing programs, each with the place of its bot."""
     local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
     if problems := [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]:
         raise ConfigError("\n".join(problems))
@@ -230,43 +203,26 @@ def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
 
 def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
     if "cmd" in keys:
-        raise ConfigError(f"{where}: a bot has a cmd, which we start, or a token, with which it connects; not both")
+        raise ConfigError(
+            f"{where}: a bot has a cmd, which the arena starts, or a token, with which it connects; not both"
+        )
     if "name" not in keys:
         raise ConfigError(f"{where}: a bot with a token needs a name, too")
     return RemoteSpec(keys["name"], keys["token"], limits_of(keys))
 
 
 def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[str], str], least: int = 2) -> Config:
-    """`where` tells the place of a key, or of a bot."""
+    """Make a config from options and at least `least` bots. `where` gives the place of a key or of a bot's name. Raises
+    ConfigError."""
     if len(bots) < least:
         raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
-    names = [bot.name for bot in bots]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
-    for place, name in enumerate(names):
-        if twin := twin_of(name, names[:place]):
-            raise ConfigError(
-                f"{where(name)}: {name!r} can be taken for {twin!r}: names that look alike, in whatever case, are one "
-                "bot; give one of them another name"
-            )
-    hashes = [bot.token_hash for bot in bots if isinstance(bot, RemoteSpec)]
-    for bot in reversed(bots):
-        if isinstance(bot, RemoteSpec) and hashes.count(bot.token_hash) > 1:
-            raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
+    _check_names([bot.name for bot in bots], where)
+    _check_tokens([bot for bot in bots if isinstance(bot, RemoteSpec)], where)
     rules: RuleSet = values.get("rules", RuleSet())
-    winner_begins = rules.begins is Begins.WINNER
-    mirrored = values.get("mirror", False)
-    if mirrored and winner_begins:
-        raise ConfigError(
-            f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
-            "next one; leave out mirror, or set it to false"
-        )
     rounds = values.get("rounds", 10)
-    if mirrored and rounds % 2:
-        raise ConfigError(
-            f"{where('rounds')}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number"
-        )
+    mirrored = values.get("mirror", False)
+    if mirrored:
+        _check_mirror(rules, rounds, where)
     journal = values.get("journal")
     return Config(
         bots=tuple(bots),
@@ -283,3 +239,37 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
     )
+
+
+def _check_names(names: Sequence[str], where: Callable[[str], str]) -> None:
+    """Raise ConfigError if two names are equal or look alike."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
+    for place, name in enumerate(names):
+        if twin := twin_of(name, names[:place]):
+            raise ConfigError(
+                f"{where(name)}: {name!r} can be taken for {twin!r}: names that look alike, whatever their case, "
+                "count as the same; give one of them another name"
+            )
+
+
+def _check_tokens(bots: Sequence[RemoteSpec], where: Callable[[str], str]) -> None:
+    """Raise ConfigError if two bots have the same token."""
+    hashes = [bot.token_hash for bot in bots]
+    for bot in reversed(bots):
+        if hashes.count(bot.token_hash) > 1:
+            raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
+
+
+def _check_mirror(rules: RuleSet, rounds: int, where: Callable[[str], str]) -> None:
+    """Raise ConfigError if matches of this many rounds by these rules cannot be mirrored."""
+    if rules.begins is Begins.WINNER:
+        raise ConfigError(
+            f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
+            "next one; leave out mirror, or set it to false"
+        )
+    if rounds % 2:
+        raise ConfigError(
+            f"{where('rounds')}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number"
+        )

@@ -1,4 +1,4 @@
-"""The TOML file of a tournament: where each key stands, and the config that the file makes with the command line."""
+"""Read the TOML file of a tournament. Options on the command line take precedence over those in the file."""
 
 import re
 import tomllib
@@ -10,23 +10,15 @@ from typing import Any, Final
 import attrs
 
 from arena.plan.bot_spec import RemoteSpec
-from arena.plan.config import (
-    Config,
-    ConfigError,
-    Source,
-    assembled,
-    bot_of,
-    check_programs,
-    flag_of,
-    limits_of,
-)
+from arena.plan.config import Config, assembled, bot_of, check_programs, limits_of
 from arena.plan.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
+from arena.plan.source import ConfigError, Source, flag_of
 from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 
 
 def from_file(path: Path, options: Mapping[str, str]) -> Config:
-    """A tournament file for bots that we start. Raises ConfigError."""
+    """Read the file of a tournament whose bots are all started by the arena. Raises ConfigError."""
     found = read_file(path, options)
     for bot in found.config.bots:
         if isinstance(bot, RemoteSpec):
@@ -37,14 +29,14 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
 @attrs.frozen
 class TournamentFile:
     config: Config
-    server: Mapping[str, Any]  # what stands under [server], and on the command line
+    server: Mapping[str, Any]  # the options of the server, from [server] and the command line
     limits: TimeLimits  # of bots that the file does not name
     where: Callable[[str], str]  # the place of a key, or of a bot
 
 
 def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> TournamentFile:
-    """A tournament file; options of the command line take precedence over its own. Bots run in the file's folder unless
-    they have a `dir`, which is relative to it, as are `journal`, `cert` and `key`."""
+    """Read a tournament file; `options` are those of the command line. Bots run in the file's folder unless they have a
+    `dir`, which is relative to it, as are `journal`, `cert` and `key`. Raises ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -99,12 +91,12 @@ def _where_it_belongs(key: str) -> str:
 
 
 def _refuse_unknown_tables(document: Mapping[str, Any], lines: "_Lines") -> None:
-    """Raises ConfigError with the table that was probably meant, before the bots in it are missed."""
+    """Raise ConfigError that names the table that was probably meant. It comes before complaints about missing bots."""
     for key, value in document.items():
         if isinstance(value, dict):
             header = f"[{key}]"
         elif isinstance(value, list) and key not in by_name(TOURNAMENT, BOT, OWN, SERVER):
-            header = f"[[{key}]]"  # or a list of texts, which is no better
+            header = f"[[{key}]]"  # or a list of texts, which is just as wrong
         else:
             continue
         if key not in ("bot", "each", "server", "env"):
@@ -120,7 +112,7 @@ def _table(document: dict[str, Any], name: str, what: str, lines: "_Lines") -> d
 
 
 def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str], key: str) -> str:
-    """Of a key, or of the second bot with a name."""
+    """The place of a key, or of the last bot with this name."""
     if key in options:
         return flag_of(key)
     places = [number for number, name in enumerate(names) if name == key]
@@ -128,7 +120,7 @@ def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str]
 
 
 class _Lines:
-    """Finds the line of a key, as people write TOML: one key a line, under its [table]."""
+    """Finds the line of a key in TOML as people usually write it: one key per line, under its [table]."""
 
     def __init__(self, path: str, text: str):
         self._path = path
@@ -146,7 +138,8 @@ class _Lines:
                 self._lines.setdefault((table, counts[table] - 1, key[1]), number)
 
     def of(self, table: str, place: int, key: str | None) -> str:
+        """FILE:LINE of a key in the table of this name at this index, or of the table itself if `key` is None."""
         number = self._lines.get((table, place, key))
         if number is None and key is None:
-            number = self._lines.get(("", 0, table))  # written as a key: bot = [...]
+            number = self._lines.get(("", 0, table))  # the table is written as a key: bot = [...]
         return f"{self._path}:{number}" if number else self._path

@@ -1,5 +1,6 @@
-"""What the opening line of a journal keeps of a configuration, and a fault bundle of its bots: all that decides which
-rounds are played and how. One shape for writers and readers. Pure, but for the environment that `spec_of` looks into.
+"""The configuration as the opening line of a journal records it, and bots as a fault bundle records them: everything
+that determines which rounds are played and how. Writers and readers share it. Pure, except that `spec_of` reads the
+environment.
 
 A field that is None, unset or at its default was not recorded: older versions knew fewer fields, and other programs may
 write only some. Fields that this version does not know are ignored.
@@ -35,10 +36,10 @@ Positive = Annotated[int, Meta(ge=1)]
 
 class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
-    remote: bool = False  # it connects from outside; then only its clock is recorded
+    remote: bool = False  # it connects from outside; only its clock is recorded then
     cmd: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     dir: str | UnsetType | None = UNSET
-    env: tuple[str, ...] | dict[str, str] | None = None  # names; journals of before 0.2 have the values as well
+    env: tuple[str, ...] | dict[str, str] | None = None  # names; journals from before 0.2 also have the values
     clock: TimeLimits | None = None
     restart: Restart | None = None
     memory: int | UnsetType | None = UNSET
@@ -55,18 +56,18 @@ class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cycles: Positive | None = None
     rounds: Positive | None = None
     mirror: bool | None = None
-    pairs: bool | None = None  # journals of before 0.2 know only mirrored pairs
+    pairs: bool | None = None  # journals from before 0.2 know only mirrored pairs
     max_faults: int | None = None
     max_voids: int | None = None
     bots: tuple[RecordedBot, ...] | None = None
     first_cycle: Positive = 1
-    deals: str | None = None  # how they were made; journals of before 0.2 do not say so
+    deals: str | None = None  # how they were derived; journals from before 0.2 do not say
     seed: str | None = None  # a public one
     seed_hash: str | None = None  # of a secret one
 
     @property
     def total(self) -> int | None:
-        """How many rounds there will be, if the journal says so."""
+        """How many rounds the whole tournament has; None if the journal does not say."""
         if self.bots is None or self.format is None or self.cycles is None or self.rounds is None:
             return None
         return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
@@ -76,7 +77,7 @@ _FIELD_TYPES: Final = {field.name: field.type for field in msgspec.structs.field
 
 
 def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
-    """Of a damaged configuration the fields that can be read, and what is wrong with the first of the others."""
+    """The readable fields of a damaged configuration, and what is wrong with the first field that is not readable."""
     sound: dict[str, Any] = {}
     problem = ""
     for name in _FIELD_TYPES:
@@ -92,7 +93,7 @@ def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
 
 
 def recorded_bot(spec: AnySpec) -> RecordedBot:
-    """As the journal keeps it; `spec_of` reads it. Of the environment only the names are kept, and no token."""
+    """A bot as the journal keeps it; `spec_of` is the inverse. Values of its environment and its token are not kept."""
     if isinstance(spec, RemoteSpec):
         return RecordedBot(name=spec.name, remote=True, clock=spec.limits)
     return RecordedBot(
@@ -110,7 +111,7 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
 
 
 def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
-    """A bundled bot is recorded by its name: which Python runs it does not matter for a tournament."""
+    """The command to record. A bundled bot is recorded by its name, because it does not matter which Python runs it."""
     for name, own in BUNDLED_BOTS.items():
         if command[: len(own.command)] == own.command:
             return (name, *command[len(own.command) :])
@@ -118,8 +119,8 @@ def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def spec_of(recorded: RecordedBot) -> BotSpec:
-    """The bot, to be started as it was. Raises BotError if its command is not recorded, as of one that connects from
-    outside, or if a variable that it had is not set now."""
+    """The bot as it was started. Raises BotError if its command is not recorded, because it connected from outside, or
+    if a variable of its environment is not set now."""
     if recorded.cmd is None:
         raise BotError(f"the command of {recorded.name} is not recorded")
     return BotSpec(
@@ -137,7 +138,7 @@ def spec_of(recorded: RecordedBot) -> BotSpec:
 
 
 def _environment(recorded: RecordedBot) -> tuple[tuple[str, str], ...]:
-    """The values come from our own environment, unless an old record has them."""
+    """The bot's variables, with values from our own environment unless an old record has them. Raises BotError."""
     if isinstance(recorded.env, dict):
         return tuple(recorded.env.items())
     names = recorded.env or ()
@@ -149,11 +150,11 @@ def _environment(recorded: RecordedBot) -> tuple[tuple[str, str], ...]:
     return tuple((name, os.environ[name]) for name in names)
 
 
-# Differences, in the words of a tournament file: names of options, and values as they are written there
+# Differences, worded as in a tournament file: by the names of options, with values as the file has them
 
 
 def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
-    """One line for each setting in which two configurations differ. Seeds of deals are not compared."""
+    """One line for each setting that differs between two configurations. Seeds of deals are not compared."""
     found = _differences(_settings(recorded), _settings(now))
     old, new = ({bot.name: bot for bot in config.bots or ()} for config in (recorded, now))
     if list(old) != list(new):
@@ -195,7 +196,7 @@ def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
 
 
 def _bot_settings(bot: RecordedBot) -> dict[str, object]:
-    """Without its folder, because a tournament may be resumed from another place."""
+    """The settings of a bot by option, without its folder, because a tournament may be resumed elsewhere."""
     clock = bot.clock or TimeLimits(None, None, 0, None, 0)
     return {
         "cmd": bot.cmd,

@@ -1,4 +1,4 @@
-"""What a server does besides playing a tournament: where it listens, when it begins, and the limits of its door."""
+"""What a server needs to know besides its tournament: where to listen, when to begin, and whom to let in."""
 
 import ssl
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from protocol.framing import MAX_LINE
 
 @attrs.frozen
 class DoorLimits:
-    connections: int = 2000  # bots and watchers in all
-    per_address: int = 250  # of them; a class room behind one router, with a few connections for each bot
-    per_second: int = 2000  # greeted at most; whoever comes faster waits on the porch
+    connections: int = 2000  # at once, of bots and watchers together
+    per_address: int = 250  # connections at once; enough for a class behind one router, with a few for each bot
+    per_second: int = 2000  # connections greeted; further ones wait on the porch
     hello_seconds: float = 10.0  # to say hello, TLS included
     line: int = MAX_LINE
-    unread: int = 256 * 1024  # bytes on their way to a bot that does not read them
-    late_answers: int = 1000  # of one connection, that nobody asked for
-    wrong_tokens: int = 10  # from one address in a minute that are answered at once
+    unread: int = 256 * 1024  # bytes sent to a bot that it has not read yet
+    late_answers: int = 1000  # answers without a request, per connection
+    wrong_tokens: int = 10  # per address and minute; further ones are answered with a delay
 
 
 @attrs.frozen
@@ -43,17 +43,17 @@ class ServerConfig:
 
 
 def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, ServerConfig]:
-    """Raises ConfigError."""
+    """Read the tournament file of a server; `options` are those of the command line. Raises ConfigError."""
     found = read_file(path, options, least=0)
     server = _server(found)
     if found.config.seed and not found.server.get("public-seed", False):
         raise ConfigError(
-            f"{found.where('seed')}: a server does not take a seed, because whoever knows it knows all deals; leave it "
-            "out, and the deals come from a secret, or say --public-seed if all bots are yours"
+            f"{found.where('seed')}: a server does not take a seed, because anyone who knows it knows all deals; leave "
+            "it out, and the deals come from a secret, or say --public-seed if all bots are yours"
         )
     if server.open_door and not server.forever and "begin" not in found.server:
         raise ConfigError(
-            "with --open it is not known who will come: say when to begin, --begin key or --begin 20:30; to resume a "
+            "with --open any number of bots may connect: say when to begin, --begin key or --begin 20:30; to resume a "
             "tournament, --begin all waits for its bots"
         )
     if len(found.config.bots) < 2 and not server.open_door:
@@ -66,7 +66,7 @@ def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, Se
 def _server(found: TournamentFile) -> ServerConfig:
     values = found.server
     if "listen" not in values:
-        raise ConfigError("--listen HOST:PORT is missing: where shall the server listen?")
+        raise ConfigError("--listen HOST:PORT is missing: the address to listen at")
     return ServerConfig(
         listen=values["listen"],
         open_door=values.get("open", False),
@@ -92,7 +92,7 @@ def _certificate(values: Mapping[str, Any]) -> tuple[Path, Path] | None:
     return None
 
 
-# The option of each limit of the door.
+# The field that each option sets.
 _DOOR = {
     "connections": "connections",
     "per-address": "per_address",
@@ -110,7 +110,8 @@ def _door(values: Mapping[str, Any]) -> DoorLimits:
 
 
 def tls_context(server: ServerConfig) -> ssl.SSLContext | None:
-    """Raises ConfigError if the files are no certificate and its key."""
+    """The TLS settings of the server; None without a certificate. Raises ConfigError if the files are not a certificate
+    and its key."""
     if server.certificate is None:
         return None
     chain, key = server.certificate

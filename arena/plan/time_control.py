@@ -17,7 +17,7 @@ class ClockError(Exception):
 
 
 class TimeLimits(Struct, frozen=True):
-    """Milliseconds; None is no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
+    """Limits in milliseconds; None means no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
 
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together
@@ -37,7 +37,7 @@ def parse_tc(text: str) -> tuple[int, int]:
     seconds for the round, plus a tenth of a second after each answer. Raises ClockError."""
     found = _TC.fullmatch(text)
     if not found:
-        raise ClockError(f"{text!r} is no time control", "seconds for a round, such as 10+0.1")
+        raise ClockError(f"{text!r} is not a time control", "seconds for a round, such as 10+0.1")
     moves, seconds, increment = found.groups()
     if moves is not None:
         raise ClockError(f"{text!r} gives time for some moves", "seconds for the whole round, such as 10+0.1")

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from arena.journal.lines import JournalError
+from arena.journal.file import JournalError, beside
 from arena.support.whole_files import write_private
 from protocol.messages import BotHello
 
@@ -62,7 +62,7 @@ class NamesFile:
     """The file cup.names beside cup.jsonl, with one claim per line."""
 
     def __init__(self, journal: Path):
-        self.path = journal.with_name(f"{journal.name.removesuffix('.jsonl')}.names")
+        self.path = beside(journal, "names")
         self._written: bytes | None = None
 
     def read(self) -> list[Claim]:

@@ -101,7 +101,7 @@ COLUMNS: Final = (
     Column("rounds", "Rounds", lambda row: row.totals.rounds),
     Column("wins", "Wins", lambda row: row.totals.wins),
     Column("losses", "Losses", lambda row: row.totals.losses),
-    Column("score", "Score", lambda row: _per_round(row.totals.wins + row.totals.draws / 2, row), _percent),
+    Column("score", "Score", lambda row: row.totals.score, _percent),
     Column("draw_rate", "Draws", lambda row: _per_round(row.totals.draws, row), _percent),
     Column("matches", "Matches", lambda row: row.totals.matches, lambda wdl: "-".join(map(str, wdl))),
     Column("points", "Points", lambda row: row.totals.points),

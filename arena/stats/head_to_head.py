@@ -5,12 +5,8 @@ from collections.abc import Iterator
 import attrs
 
 
-@attrs.frozen
-class HeadToHead:
-    """The results of one bot against another."""
-
-    bot: str
-    opponent: str
+@attrs.frozen(kw_only=True)
+class Results:
     wins: int
     draws: int
     losses: int
@@ -21,6 +17,19 @@ class HeadToHead:
     @property
     def rounds(self) -> int:
         return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float | None:
+        """The average score of a round: 1 for a win, ½ for a draw; None without rounds."""
+        return (self.wins + self.draws / 2) / self.rounds if self.rounds else None
+
+
+@attrs.frozen(kw_only=True)
+class HeadToHead(Results):
+    """The results of one bot against another."""
+
+    bot: str
+    opponent: str
 
 
 @attrs.define

@@ -6,12 +6,11 @@ from arena.stats.standings import Standings
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
     """Three lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo."""
     versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
-    nobody = f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}."
-    if not versus.rounds:
-        return nobody
-    share = (versus.wins + versus.draws / 2) / versus.rounds
+    if versus.score is None:
+        return neither_started_note(standings)
+    results = f"{versus.wins} - {versus.losses} - {versus.draws}  [{versus.score:.3f}] {versus.rounds}"
     lines = [
-        f"Score of {ours} vs {theirs}: {versus.wins} - {versus.losses} - {versus.draws}  [{share:.3f}] {versus.rounds}",
+        f"Score of {ours} vs {theirs}: {results}",
         f"Points of {ours} vs {theirs}: {versus.points} - {versus.points_against}",
     ]
     names = standings.names
@@ -21,5 +20,9 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     los = f"LOS: {found.superiority * 100:.1f} %"
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
     if standings.neither_started:
-        lines.append(nobody)
+        lines.append(neither_started_note(standings))
     return "\n".join(lines)
+
+
+def neither_started_note(standings: Standings) -> str:
+    return f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}."

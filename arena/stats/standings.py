@@ -1,7 +1,7 @@
-"""Folds a journal into what its tables need, one round at a time. Pure, but for `fold`, which reads the files.
+"""Fold journals into standings, one round at a time. Pure, except for `fold`, which reads the files.
 
-Memory grows with the bots and with who met whom, and with what is under way (matches whose rounds are not all in,
-rounds whose other half of the pair has not come); never with the number of rounds.
+Memory grows with the number of bots and pairings, and with what is incomplete (matches and pairs of rounds of which a
+round is missing), but never with the number of rounds.
 """
 
 from collections import Counter
@@ -10,76 +10,26 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-import msgspec
-from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
-from arena.journal.lines import (
-    JournalError,
-    Milliseconds,
-    ResumeLine,
-    RevealLine,
-    RoundName,
-    RoundPoints,
-    SeatNumber,
-    TournamentLine,
-    VoidLine,
-    is_withdrawal,
-)
+from arena.journal.endings import Fault
+from arena.journal.lines import JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
 from arena.journal.reader import JournalReader, Read
 from arena.plan.deals import is_recorded
 from arena.plan.recorded_config import RecordedConfig
-from arena.stats.head_to_head import HeadToHead, Meeting
+from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
+from arena.stats.round_summary import RoundSummary
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
 from protocol.names import is_recorded_name
 
-_MOST_PROBLEMS: Final = 100  # told one by one; a file that is no journal at all has a problem in every line
-
-
-class ResultSummary(Struct, frozen=True, gc=False):
-    winner: SeatNumber | None
-    ending_name: EndingName = msgspec.field(name="ending")
-    points: tuple[RoundPoints, RoundPoints]
-
-    @property
-    def ending(self) -> RoundEnding:
-        return ENDINGS[self.ending_name]
-
-
-class FaultSummary(Struct, frozen=True, gc=False):
-    seat: SeatNumber
-    detail: str = ""
-    withdrawn: bool | None = None
-
-    @property
-    def is_forfeit(self) -> bool:
-        return is_withdrawal(self.withdrawn, self.detail)
-
-
-class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
-    """The part of a RoundLine that standings need: a million of them are decoded in a minute."""
-
-    bots: tuple[str, str]
-    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
-    result: ResultSummary
-    pair: str = ""
-    fault: FaultSummary | None = None
-
-    def seats_at_fault(self) -> tuple[int, ...]:
-        """The seats whose fault ended the round."""
-        if not isinstance(self.result.ending, Fault):
-            return ()
-        if self.result.winner is None:  # neither of them could play
-            return 0, 1
-        return (self.fault.seat if self.fault else 1 - self.result.winner,)
+_MOST_PROBLEMS: Final = 100  # listed one by one; in a file that is not a journal every line is a problem
 
 
 @attrs.define
 class _Waiting:
-    """A round whose other half of the pair has not come. Left out rounds have no half points."""
+    """A round whose pair is incomplete so far. `half_points` is None if the round is left out of the ratings."""
 
     id: str
     meeting: Meeting
@@ -93,37 +43,29 @@ class _Waiting:
 @attrs.define
 class _OpenMatch:
     meeting: Meeting
-    rounds: int = 0  # that are in
-    lead: int = 0  # points of the first bot less those of the second
+    rounds: int = 0  # so far
+    lead: int = 0  # points of the first bot minus those of the second
 
 
-@attrs.frozen
-class BotTotals:
+@attrs.frozen(kw_only=True)
+class BotTotals(Results):
+    """The results of one bot against all others."""
+
     name: str
-    wins: int
-    draws: int
-    losses: int
-    points: int
-    points_against: int
-    matches: tuple[int, int, int]  # won, drawn, lost
     faults: Mapping[Fault, int]
-    voids: int  # because it was late while the host stood still
-    mean_ms: float | None  # of thought for a move
+    voids: int  # rounds that were void because the bot was late while the host was stalled
+    mean_ms: float | None  # thinking time per move
     p99_ms: int | None
-
-    @property
-    def rounds(self) -> int:
-        return self.wins + self.draws + self.losses
 
 
 class Standings:
     def __init__(self, *, leave_out_faults: bool = False):
-        """`leave_out_faults`: rounds that ended by a fault count for nothing but as that fault."""
+        """With `leave_out_faults`, a round that ended by a fault is counted only among the faults."""
         self.voids = 0
-        self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host stood still
-        self.forfeits: Counter[str] = Counter()  # rounds that a withdrawn bot did not play: no faults of their own
+        self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host was stalled
+        self.forfeits: Counter[str] = Counter()  # by bot: rounds that it did not play because it was withdrawn
         self.rounds = 0  # in the journal, counted or left out
-        self.neither_started = 0  # of them, those that count for nobody because neither bot started
+        self.neither_started = 0  # rounds among them that count for neither bot, because neither started
         self._leave_out_faults = leave_out_faults
         self._thinking: dict[str, ThinkingTime] = {}
         self._faults: dict[str, Counter[Fault]] = {}
@@ -133,7 +75,7 @@ class Standings:
         self._unfinished_matches = 0  # of tournaments that were followed by another one
         self._config = RecordedConfig()  # of the tournament whose rounds are added
         self._planned: int | None = 0
-        self.public_seeds = 0  # tournaments whose deals could be known beforehand
+        self.public_seeds = 0  # tournaments whose deals could be known in advance
 
     @property
     def unfinished_matches(self) -> int:
@@ -141,12 +83,12 @@ class Standings:
 
     @property
     def missing_rounds(self) -> int | None:
-        """Still to be played; None if a journal does not say how many there will be."""
+        """How many rounds are still to be played; None if a journal does not say how many there will be."""
         known = self._planned is not None and self._config.total is not None
         return max(0, (self._planned or 0) - self.rounds) if known else None
 
     def begin(self, line: TournamentLine) -> None:
-        """Another tournament: ids begin anew."""
+        """Begin another tournament, whose ids are independent of those before."""
         self._config = config = line.config
         self.public_seeds += is_recorded(config) and config.seed is not None
         for waiting in self._waiting.values():
@@ -154,7 +96,7 @@ class Standings:
         self._waiting.clear()
         self._unfinished_matches += len(self._open_matches)
         self._open_matches.clear()
-        if self._planned is not None:  # a journal of another program may not say how much is to come
+        if self._planned is not None:  # a journal by another program may not say how many rounds are planned
             self._planned = None if config.total is None else self._planned + config.total
 
     def add_void(self, line: VoidLine) -> None:
@@ -163,10 +105,10 @@ class Standings:
             self.excused[line.bots[line.excused]] += 1
 
     def add(self, line: RoundSummary) -> None:
-        """The caller sees to it that no round comes twice, as the reader of journals does. Raises JournalError, and
-        counts nothing, for a round that cannot be."""
+        """Count a round. The caller must not add a round twice; JournalReader ensures that. Raises JournalError, and
+        counts nothing, if the round is impossible."""
         meeting = self._meetings.get(line.bots) or self._meeting(line.bots)
-        side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first of them
+        side = 0 if line.bots[0] == meeting.bots[0] else 1  # the seat of the first bot of the meeting
         result = line.result
         half_points: int | None = 1 if result.winner is None else 2 if result.winner == side else 0
         points = result.points if side == 0 else (result.points[1], result.points[0])
@@ -199,7 +141,7 @@ class Standings:
             raise JournalError(f"{first!r} plays against itself")
         for name in bots:
             if name not in self._thinking and not is_recorded_name(name):
-                raise JournalError(f"{name!r} is no name of a bot")
+                raise JournalError(f"{name!r} is not a name of a bot")
         for name in bots:
             self._thinking.setdefault(name, ThinkingTime())
             self._faults.setdefault(name, Counter())
@@ -234,17 +176,17 @@ class Standings:
             lead = under_way.lead
             meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
             del self._open_matches[line.match]
-            if alone := self._waiting.pop(line.pair, None):  # the last of an odd number of rounds
+            if alone := self._waiting.pop(line.pair, None):  # the last round of an odd number
                 alone.count_as_single()
 
-    # What came of it. Always in the order of names: so the numbers do not depend on which round was finished first.
+    # The results, always in the order of names, so that numbers do not depend on the order in which rounds finished.
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._thinking))
 
     def versus(self) -> tuple[HeadToHead, ...]:
-        """Everybody against everybody they met, each meeting seen from both sides."""
+        """The results of every two bots that met, from the point of view of each."""
         return tuple(sorted((side for each in self._meetings.values() for side in each.sides()), key=_by_name))
 
     def totals(self) -> tuple[BotTotals, ...]:
@@ -273,7 +215,8 @@ class Standings:
         return self._thinking[name]
 
     def matchups(self) -> list[Matchup]:
-        """For the ratings, bots by their number in `names`. Of an unfinished pair the half that is there counts."""
+        """The results as `rate` needs them: bots are indices into `names`. The one round of an incomplete pair counts
+        as a single round."""
         number = {name: index for index, name in enumerate(self.names)}
         singles = {bots: list(meeting.singles) for bots, meeting in self._meetings.items()}
         for waiting in self._waiting.values():
@@ -285,7 +228,7 @@ class Standings:
         ]
 
     def rate(self, average: float = 0.0, anchor: tuple[str, float] | None = None) -> Ratings:
-        """By number in `names`. Raises ValueError for an anchor that is not there."""
+        """The ratings of all bots, in the order of `names`. Raises ValueError if the anchor is not one of them."""
         names = self.names
         if anchor is not None and anchor[0] not in names:
             known = ", ".join(names) + did_you_mean(anchor[0], names)
@@ -295,7 +238,7 @@ class Standings:
 
 
 Counted = RoundSummary | TournamentLine | VoidLine
-Watch = Callable[[Standings, Counted, Path, int], None]  # the number is that of the line
+Watch = Callable[[Standings, Counted, Path, int], None]  # called with a line, its journal and its line number
 
 
 def _by_name(versus: HeadToHead) -> tuple[str, str]:
@@ -314,10 +257,10 @@ def fold(
     kind: type[RoundSummary] = RoundSummary,
     watch: Watch = lambda _standings, _line, _path, _number: None,
 ) -> tuple[Standings, list[str]]:
-    """All journals as if they were one file, and a line for each line that cannot be used. Raises JournalError for what
-    is no regular file, and OSError.
+    """Read journals as if they were one file. Returns their standings, and one message for each line that cannot be
+    used. Raises JournalError if one is not a regular file, and OSError.
 
-    `watch` is told of each line that counted, as soon as it does; `kind` is what it wants to know of rounds."""
+    `watch` is called with each line right after it was counted; `kind` is the struct to decode rounds as."""
     standings = Standings(leave_out_faults=leave_out_faults)
     reader = JournalReader(kind)
     problems: list[str] = []

@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
 from arena.stats.head_to_head import HeadToHead
+from arena.stats.match_score import neither_started_note
 from arena.stats.ratings import Ratings
 from arena.stats.standings import Standings
 
@@ -86,8 +87,8 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
             + "; ".join(f"{number}: {names}" for number, names in enumerate(groups, 1))
             + "."
         )
-    if count := standings.neither_started:
-        found.append(f"Rounds in which neither bot started, and which count for neither: {count}.")
+    if standings.neither_started:
+        found.append(neither_started_note(standings))
     if missing := standings.missing_rounds:
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
     if unfinished := standings.unfinished_matches:

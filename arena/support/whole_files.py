@@ -25,7 +25,7 @@ def _write_and_rename(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):  # it may not even have been made; the first error is the one to tell
+        with contextlib.suppress(OSError):  # it may not exist; the first error is the one to report
             part.unlink()
         raise
 

@@ -1,4 +1,4 @@
-"""Runs a tournament from beginning to end: journal, signals, and what to say when it stops early."""
+"""Run a tournament from beginning to end: open the journal, handle signals, and explain an early stop."""
 
 from contextlib import nullcontext
 
@@ -20,15 +20,15 @@ class TournamentRun:
     """How a run of `drive` or of a server ended."""
 
     total: int  # rounds of the whole tournament
-    finished: int  # of them, those that are saved
+    finished: int  # rounds among them that are saved
     stopped: bool  # by a signal
-    failure: str | None  # why it could not go on
+    failure: str | None  # why it could not continue
     warnings: list[str]
-    rescue: Rescue | None = None  # if the journal was changed under our hands
+    rescue: Rescue | None = None  # if another program changed the journal meanwhile
 
 
 def drive(config: Config, listener: Listener) -> TournamentRun:
-    """Raises JournalError if the tournament cannot begin."""
+    """Play a tournament until it ends, fails or is stopped by a signal. Raises JournalError if it cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -55,7 +55,7 @@ def drive(config: Config, listener: Listener) -> TournamentRun:
 
 
 def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
-    """Why the secret of the deals could not be revealed, if so, and what became of the journal."""
+    """Reveal the secret of the deals. Returns why that failed, if so, and the rescue of a journal that was changed."""
     try:
         end(journal, config)
         return None, None
@@ -67,7 +67,7 @@ def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
 
 
 async def _run(tournament: Tournament) -> None:
-    """Signals stop the tournament; everything that is finished is written before we leave."""
-    with unwrap_exception_group(TournamentError, OSError):  # OSError: nobody hears us any more
+    """Run the tournament; signals stop it. Everything that is finished is written before this returns."""
+    with unwrap_exception_group(TournamentError, OSError):  # OSError: our output was closed
         async with calling_on_signals(tournament.stop):
             await tournament.run()

@@ -26,7 +26,7 @@ class TournamentOpened(Event):
 
     kind = "tournament"
     rounds: int  # of the whole tournament
-    finished: int  # of them, those that the journal already holds
+    finished: int  # rounds among them that the journal already holds
 
 
 @attrs.frozen
@@ -48,11 +48,7 @@ class RoundFinished(Event):
 
     def facts(self) -> dict[str, Any]:
         line = self.line
-        return {
-            "id": line.id,
-            "match": line.match,
-            "round": line.round,
-            "bots": line.bots,
+        return _round_facts(line) | {
             "winner": line.result.winner,
             "ending": line.result.ending,
             "points": line.result.points,
@@ -68,19 +64,16 @@ class RoundVoid(Event):
     line: VoidLine
 
     def facts(self) -> dict[str, Any]:
-        line = self.line
-        return {
-            "id": line.id,
-            "match": line.match,
-            "round": line.round,
-            "bots": line.bots,
-            "reason": line.reason,
-        }
+        return _round_facts(self.line) | {"reason": self.line.reason}
+
+
+def _round_facts(line: RoundLine | VoidLine) -> dict[str, Any]:
+    return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
 
 
 @attrs.frozen
 class BotWithdrawn(Event):
-    """The bot made so many faults in a row that it forfeits its remaining rounds."""
+    """The bot forfeits its remaining rounds, because it made this many faults in a row."""
 
     kind = "withdrawn"
     bot: str
@@ -100,6 +93,6 @@ TournamentEvent = TournamentOpened | RoundStarted | RoundFinished | RoundVoid | 
 
 
 class Listener(Protocol):
-    """Hears of a round only when the journal holds it."""
+    """Receives events in order; a round only after the journal has saved it."""
 
     def heard(self, event: TournamentEvent, /) -> None: ...

@@ -1,5 +1,5 @@
-"""What is kept of a fault, so that its author can see it again: `bundle.json` for `arena rerun`, what was said, and
-what the bots wrote on stderr."""
+"""The folder that is kept of a fault, so that the bot's author can reproduce it: `bundle.json` for `arena rerun`, the
+position, the messages that were exchanged, and what the bots wrote on stderr."""
 
 import json
 import shlex
@@ -24,7 +24,7 @@ _EXPECTED: Final = "expected a folder such as cup.faults/1.1-2.3-mybot beside th
 
 
 class BundleError(Exception):
-    """A file or folder is not the bundle of a fault: where it is, what it is, and what was expected."""
+    """A file or folder is not the bundle of a fault. The message says what it is instead, and what was expected."""
 
 
 class BundledFault(Struct, frozen=True):
@@ -45,11 +45,12 @@ class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     moves: tuple[tuple[SeatNumber, str, int | None], ...] | None = None
     exit_status: tuple[int | None, int | None] | None = None
     rerun: str = ""  # the command that plays the round again
-    recoloured: bool = False  # the deal had its colours exchanged, as before 0.2
+    recoloured: bool = False  # the deal's colours were permuted, as before version 0.2
 
 
 def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
-    """Returns the folder of the bundle. Of the environments of bots only the names are kept."""
+    """Write a bundle into a new folder in `parent` and return that folder. Of the bots' environments only the names of
+    variables are kept. Raises OSError."""
     fault = played.referee.fault
     assert fault is not None
     name = players[fault.seat].spec.name
@@ -67,13 +68,13 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         exit_status=(players[0].exit_status, players[1].exit_status),
         rerun=f"arena rerun {shlex.quote(str(folder))}",
     )
-    # The json module, because a path may hold bytes that are not text; msgspec refuses to write those.
+    # Not with msgspec, which refuses text from a path with bytes that are not UTF-8.
     (folder / _FILE).write_text(json.dumps(msgspec.to_builtins(bundle), indent=1), encoding="utf-8")
     names = (players[0].spec.name, players[1].spec.name)
     position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
     (folder / "position.txt").write_text(position, encoding="utf-8")
     for seat in SEATS:
-        _write_words(folder, players[seat].spec.name, seat, players)
+        _write_exchange(folder, players[seat].spec.name, seat, players)
     return folder
 
 
@@ -81,7 +82,7 @@ def _seat_number(seat: int) -> SeatNumber:
     return 0 if seat == SEATS[0] else 1
 
 
-def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
+def _write_exchange(folder: Path, name: str, seat: int, players: Players) -> None:
     player = players[seat]
     stem = folder_name(f"{seat}-{name}")
     if player.link:
@@ -92,10 +93,10 @@ def _write_words(folder: Path, name: str, seat: int, players: Players) -> None:
 
 
 def read_bundle(path: Path) -> FaultBundle:
-    """The bundle in this folder, or in this file. Raises BundleError."""
+    """Read the bundle in this folder or file. Raises BundleError."""
     file = path / _FILE if path.is_dir() else path
     raw = b""
-    if file.exists() and not file.is_file():  # a FIFO would make us wait, and a device may never end
+    if file.exists() and not file.is_file():  # reading a FIFO would block, and a device may never end
         raise BundleError(f"{path}: this is not a regular file; {_EXPECTED}")
     try:
         raw = file.read_bytes()
@@ -106,6 +107,6 @@ def read_bundle(path: Path) -> FaultBundle:
         problem = f"this cannot be read ({error.strerror})"
     except msgspec.ValidationError as error:
         problem = f"this is not the bundle of a fault ({printable(str(error))})"
-    except (ValueError, RecursionError):  # it is not JSON, or not even text
+    except (ValueError, RecursionError):  # not JSON, or not even text
         problem = "this is a journal" if raw.startswith(OPENING) else "this is not JSON"
     raise BundleError(f"{path}: {problem}; {_EXPECTED}")

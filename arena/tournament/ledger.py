@@ -1,4 +1,4 @@
-"""What a journal says so far, and how a tournament goes on from there."""
+"""What a journal says so far, and how a tournament begins, resumes and ends in it."""
 
 from collections import Counter
 from pathlib import Path
@@ -35,22 +35,22 @@ from engine.scoring import Score
 
 @attrs.define
 class Ledger:
-    """What the journal says so far."""
+    """The state of a tournament that follows from its journal so far."""
 
     max_faults: int
-    outside: frozenset[str] = frozenset()  # bots that connect: being away is no fault that withdraws them
+    outside: frozenset[str] = frozenset()  # bots that connect: absence does not withdraw them
     finished: set[str] = attrs.field(factory=set)
-    scores: dict[str, Score] = attrs.field(factory=dict)  # by match, of those under way
+    scores: dict[str, Score] = attrs.field(factory=dict)  # by match, of matches under way
     faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
     withdrawn: set[str] = attrs.field(factory=set)
-    voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches that are not over
-    excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late
+    voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches under way
+    excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late while the host was stalled
     resumes: int = 0
-    dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # seed, salt, attempt of rounds, likewise
+    dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round, likewise: seed, salt, attempt
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
 
     def add(self, line: RoundLine) -> list[str]:
-        """Returns the bots that are withdrawn by this round."""
+        """Add a finished round. Returns the bots that are withdrawn because of it."""
         self.finished.add(line.id)
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
@@ -64,10 +64,11 @@ class Ledger:
             self.excused[line.bots[line.excused]] += 1
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:
-        """Whether the bot did; None if it was not even there, which says nothing about it."""
+        """Whether the bot at this seat made a fault; None if it was not connected, which neither adds to its faults in
+        a row nor ends them."""
         ending = ENDINGS[line.result.ending]
-        nobody_started = line.result.winner is None and isinstance(ending, Fault)
-        failed = nobody_started or (line.fault is not None and line.fault.seat == seat)
+        neither_started = line.result.winner is None and isinstance(ending, Fault)
+        failed = neither_started or (line.fault is not None and line.fault.seat == seat)
         away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self.outside
         return None if failed and away else failed
 
@@ -81,7 +82,7 @@ class Ledger:
         return True
 
     def close(self, match: PlannedMatch) -> None:
-        """Forgets a match that is over, so that a long tournament does not grow."""
+        """Forget a match that is over, so that memory does not grow with the length of the tournament."""
         self.scores.pop(match.id, None)
         for planned in match.rounds:
             self.finished.discard(planned.id)
@@ -103,28 +104,29 @@ def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
 
 
 def planned_rounds(config: Config) -> int:
-    """How many there are, without planning them."""
+    """The number of rounds of the whole tournament, computed without planning them."""
     return pairing_count(len(config.bots), config.form) * config.cycles * config.rounds
 
 
 @attrs.define
 class JournalSummary:
-    """What a journal holds."""
+    """What a journal contains, with the state of its last tournament."""
 
-    ledger: Ledger  # of the last tournament
+    ledger: Ledger
     tournaments: int = 0
-    opening: TournamentLine | None = None  # of the last one
-    plan: Plan | None = None  # of the last one
-    revealed: bool = False  # whether the secret of the last one is in the journal
+    opening: TournamentLine | None = None
+    plan: Plan | None = None
+    revealed: bool = False  # whether the secret of its deals is in the journal
 
 
 def ledger_of(config: Config) -> Ledger:
+    """The ledger of a tournament that has not begun."""
     return Ledger(config.max_faults, frozenset(bot.name for bot in config.bots if isinstance(bot, RemoteSpec)))
 
 
 def read_past(journal: Journal, max_faults: int) -> JournalSummary:
-    """A torn last line is dropped. Raises JournalError, with the line, for any other damage, and for rounds that are
-    not those of the tournament: nobody knows what they would do to what is still to be played."""
+    """Read a journal to resume it, and cut off a torn last line. Raises JournalError, which names the line, for any
+    other damage, and for rounds that are not in the schedule: the arena could not tell what is left to play."""
     past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RoundLine)
     for _, entry in reader.read(journal.path):
         if entry.torn:
@@ -133,7 +135,7 @@ def read_past(journal: Journal, max_faults: int) -> JournalSummary:
         try:
             _add(past, journal, entry)
         except (JournalError, ConfigError) as error:
-            text = f"{printable(str(error))}; mend or remove the line to go on"
+            text = f"{printable(str(error))}; mend or remove the line to resume"
             raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
     past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()
     return past
@@ -149,7 +151,7 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             past.ledger = Ledger(past.ledger.max_faults, outside)
             journal.remember_line_at(entry.start)
         case RoundLine() as line:
-            assert past.plan is not None  # the reader leaves out rounds of no tournament
+            assert past.plan is not None  # the reader leaves out rounds without a tournament
             if different := next(past.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")
             past.ledger.add(line)
@@ -169,22 +171,23 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
 
 
 def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
-    """Reads the journal, or begins it. Raises JournalError if it belongs to another tournament."""
+    """Resume the tournament in the journal, or begin it if the journal is empty. Returns the config with the key of the
+    deals. Raises JournalError if the journal cannot be resumed or belongs to another tournament."""
     past = read_past(journal, config.max_faults)
     if past.tournaments > 1:
-        raise JournalError(f"{journal.path}: this file holds several tournaments; none can go on in it")
+        raise JournalError(f"{journal.path}: this file holds several tournaments; none of them can be resumed")
     if past.opening is None:
         return begin(journal, config), past.ledger
     check_same(journal, past.opening, config)
     config = go_on(journal, config, past)
     if past.revealed or len(past.ledger.finished) < planned_rounds(config):
         return config, past.ledger
-    end(journal, config)  # it was stopped between its last round and its end
+    end(journal, config)  # it was stopped after its last round, before the secret was revealed
     return config, past.ledger
 
 
 def begin(journal: Journal, config: Config) -> Config:
-    """Writes the opening line of another tournament. Returns the config with its key. Raises JournalError."""
+    """Write the opening line of a new tournament. Returns the config with the key of the deals. Raises JournalError."""
     journal.check_not_rescued()
     config = with_new_key(config, journal.path)
     journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
@@ -192,12 +195,13 @@ def begin(journal: Journal, config: Config) -> Config:
 
 
 def with_new_key(config: Config, journal: Path | None) -> Config:
-    """Raises JournalError."""
+    """The config with a new key for the deals, whose secret is saved beside the journal. Raises JournalError."""
     return attrs.evolve(config, key=DealKey(config.seed, is_public=True) if config.seed else new_key(journal))
 
 
 def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
-    """With the key of the tournament that the journal was left with, if it is still needed. Raises JournalError."""
+    """Resume the last tournament of the journal. Returns the config with the key of the deals, if it is still needed.
+    Raises JournalError."""
     opening, ledger = past.opening, past.ledger
     assert opening is not None
     if config.seed:
@@ -206,13 +210,13 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     if past.revealed and missing:
         rounds = "1 round is" if missing == 1 else f"{missing} rounds are"
         raise JournalError(
-            f"{journal.path}: {rounds} missing, but the secret of the deals is revealed already, so nobody "
-            "can play them. Restore the journal, or begin another one."
+            f"{journal.path}: {rounds} missing, but the secret of the deals is already revealed, so no "
+            "fair round can be played. Restore the journal, or begin another one."
         )
     if past.revealed:
         return config
     promise = opening.config.seed_hash
-    assert promise is not None  # or the deals come from a public seed, which check_same looks at
+    assert promise is not None  # without it the deals have a public seed, which check_same compares
     config = attrs.evolve(config, key=promised_key(journal.path, promise))
     if missing:
         journal.append(encoded(ResumeLine(started=utc_now())))
@@ -221,7 +225,7 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
 
 
 def end(journal: Journal, config: Config) -> None:
-    """Every round is played: reveals the secret of the deals. Raises JournalError."""
+    """End a tournament whose rounds are all played: reveal the secret of the deals. Raises JournalError."""
     if config.key is None or config.key.is_public:
         return
     journal.append(encoded(RevealLine(secret=config.key.text)))
@@ -229,7 +233,7 @@ def end(journal: Journal, config: Config) -> None:
 
 
 def check_same(journal: Journal, opening: TournamentLine, config: Config) -> None:
-    """Raises JournalError if the journal's last tournament is another one."""
+    """Raise JournalError unless the journal's last tournament, which `opening` opens, has this config."""
     if not is_recorded(opening.config):
         raise JournalError(
             f"{journal.path} was begun by an older version of the arena, which made deals in another way: it can be "
@@ -244,5 +248,5 @@ def check_same(journal: Journal, opening: TournamentLine, config: Config) -> Non
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(
             f"{journal.path} is the journal of another tournament:\n{lines}\n"
-            "Go on with the old configuration, or begin another journal."
+            "Resume it with the old configuration, or begin another journal."
         )

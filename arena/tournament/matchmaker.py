@@ -1,10 +1,10 @@
-"""Which match begins next: the first in the order of the schedule whose bots are both there.
+"""Choose the match that begins next: the first in the order of the schedule whose bots are both available.
 
-Processes are there whenever there is room for another match on this machine (`concurrency`). Bots from outside are
-there with their connections, each of which plays one match at a time; matches among them cost this machine little and
-are not counted. Bots that are away are waited for as long as there is anything else to play; then, once their time is
-up, their matches begin without them, one after the other at the pace of play (pace.py), so that a bot that comes late
-has lost about as many matches as were played meanwhile, and still plays the rest.
+Bots that the arena starts are available whenever this machine has room for another match (`concurrency`). Bots from
+outside are available while they have a free connection; each connection plays one match at a time. Matches among them
+cost this machine little and do not count. The arena waits for absent bots as long as there is anything else to play.
+Then, once their grace time is over, their matches begin without them, one after the other at the pace of play
+(pace.py). So a bot that comes late has lost about as many matches as were played meanwhile, and still plays the rest.
 """
 
 import math
@@ -20,7 +20,7 @@ from arena.tournament.player_pool import RemoteBots
 
 
 class _Waiting:
-    """Matches to be begun, found by either of their bots."""
+    """Matches that have not begun, found by either of their bots."""
 
     def __init__(self) -> None:
         self._by_bot: dict[int, dict[int, deque[PlannedMatch]]] = {}
@@ -30,7 +30,7 @@ class _Waiting:
             self._by_bot.setdefault(bot, {}).setdefault(rival, deque()).append(match)
 
     def take(self, bot: int, is_ready: Callable[[int], bool]) -> PlannedMatch | None:
-        """The bot's first match against one that is ready."""
+        """Remove and return the bot's first match against a bot that is ready; None if there is none."""
         for rival, matches in self._by_bot.get(bot, {}).items():
             if is_ready(rival):
                 match = matches[0]
@@ -61,13 +61,15 @@ class Matchmaker:
         self._bots = bots
         self._remote_bots = remote_bots
         self._numbers = {spec.name: n for n, spec in enumerate(bots) if isinstance(spec, RemoteSpec)}
-        self._at_home: deque[PlannedMatch] = deque()  # between processes only
+        self._at_home: deque[PlannedMatch] = deque()  # only between bots that the arena starts
         self._waiting = _Waiting()  # with bots from outside
         self._room = concurrency
-        self._running: dict[MatchId, float] = {}  # since when
+        self._running: dict[MatchId, float] = {}  # when each match began
         self._pace = Pace(remote_bots.grace)
-        self._forfeits_from: dict[int, float] = {}  # when the next match of a bot that is away may begin without it
-        self._look_at: dict[int, None] = dict.fromkeys(self._numbers.values())  # may have become free; in this order
+        self._forfeits_from: dict[int, float] = {}  # when an absent bot's next match may begin without it
+        self._look_at: dict[int, None] = dict.fromkeys(
+            self._numbers.values()
+        )  # bots that may have become free, in this order
         self._news = trio.Event()
         self._closed = False
         for match in matches:
@@ -77,7 +79,7 @@ class Matchmaker:
                 self._at_home.append(match)
 
     async def next(self) -> PlannedMatch | None:
-        """Waits until a match can begin; None once none is left. Whoever takes one says `over` at its end."""
+        """Wait until a match can begin, and return it; None if none is left. The caller calls `over` at its end."""
         while not self._closed and (self._at_home or self._waiting):
             self._news = trio.Event()
             match = self._first_ready()
@@ -90,25 +92,27 @@ class Matchmaker:
         return None
 
     def over(self, match: PlannedMatch) -> None:
+        """Take note that a match has ended."""
         self._pace_after(match, trio.current_time() - self._running.pop(match.id))
         if self._at_our_cost(match):
             self._room += 1
-            self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may wait for a process
+            self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may be waiting for room
         self._news.set()
 
     def came(self, name: str) -> None:
-        """A bot from outside is there, or has ended a match."""
+        """Take note that a bot from outside connected, left, or ended a match."""
         if (number := self._numbers.get(name)) is not None:
             self._look_at[number] = None
             self._news.set()
 
     def close(self) -> None:
-        """No more matches begin."""
+        """Let no more matches begin."""
         self._closed = True
         self._news.set()
 
     def _pace_after(self, match: PlannedMatch, took: float) -> None:
-        """A bot that is away at the end of its match, as one that forfeited it is, loses the next one a while later."""
+        """Learn from how long a match took. A bot that is absent at its end, for example because it forfeited the
+        match, loses its next one only after the time of an ordinary match."""
         away = [number for number in match.bots if self._away_until(number) < math.inf]
         if not away:
             self._pace.played(took)
@@ -138,16 +142,17 @@ class Matchmaker:
         return self._remote_bots.is_free(spec.name) if isinstance(spec, RemoteSpec) else self._room > 0
 
     def _is_due(self, number: int) -> bool:
-        """Ready, or away for too long."""
+        """Whether the bot is ready, or has been absent for too long."""
         return self._is_ready(number) or self._away_until(number) <= trio.current_time()
 
     def _away_until(self, number: int) -> float:
+        """When the next match of an absent bot may begin without it; infinity if it is not absent."""
         spec = self._bots[number]
         until = self._remote_bots.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
         return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
     def _patience_ends(self) -> float:
-        """When there may be something to do though nobody came."""
+        """When a match may begin although no bot connects and no match ends."""
         if self._running:
             return math.inf
         times = [self._away_until(number) for number in self._waiting.bots()]

@@ -1,4 +1,4 @@
-"""Where the players of a match come from: processes that are kept between matches, and connections from outside."""
+"""Provide the players of a match: processes, which are kept between matches, and connections from outside."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,28 +10,28 @@ from arena.bots.player import LocalPlayer, Player
 from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
 from arena.support.text import folder_name
 
-_IDLE_BOTS: Final = 8  # processes kept for each match that may be played at once, besides those that play
+_IDLE_BOTS: Final = 8  # idle processes kept, for each match that may be played at once
 _STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 
 
 class RemoteBots(Protocol):
-    """The bots that connect by themselves."""
+    """The bots that connect from outside."""
 
     @property
     def grace(self) -> float:
-        """Seconds that a bot may be away."""
+        """Seconds that a bot may be absent before it forfeits matches."""
 
     def is_free(self, name: str) -> bool:
-        """Whether it is there and could begin a match now."""
+        """Whether the bot is connected and could begin a match now."""
 
     def away_until(self, name: str) -> float | None:
-        """When its rounds are forfeited if it does not come, in trio's time; None while it is there."""
+        """The trio time at which an absent bot begins to forfeit matches; None while it is connected."""
 
     def player(self, spec: RemoteSpec) -> Player:
-        """The bot, for one match, if it is free; one that is not there otherwise."""
+        """The player of one match; if the bot is not free, a player that is not connected."""
 
     def let_go(self, player: Player) -> None:
-        """The match is over."""
+        """Free the player of a match that is over."""
 
 
 class NoRemoteBots:
@@ -53,7 +53,7 @@ class NoRemoteBots:
 
 
 class Seats:
-    """Processes live in the nursery, until they are sent away or it is cancelled."""
+    """Gives players to matches and takes them back. Processes live in `nursery` until they leave or it is cancelled."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Seats:
         self._nursery = nursery
         self._idle_limit = _IDLE_BOTS * concurrency
         self._keeper = keeper
-        self._idle: list[tuple[int, LocalPlayer]] = []  # the one used last at the end
+        self._idle: list[tuple[int, LocalPlayer]] = []  # the most recently used last
 
     def take(self, number: int) -> Player:
         spec = self._bots[number]
@@ -88,13 +88,13 @@ class Seats:
             await self._idle.pop(0)[1].leave()
 
     async def clear(self) -> None:
-        """All processes end."""
+        """End all idle processes."""
         while self._idle:
             await self._idle.pop()[1].leave()
 
 
 class StderrKeeper:
-    """What bots write on stderr goes to a file for each, up to a limit."""
+    """Writes the stderr of each bot to a file in `folder`, up to a limit."""
 
     def __init__(self, folder: Path | None, warn: Callable[[str], None]):
         self._folder = folder
@@ -102,6 +102,8 @@ class StderrKeeper:
         self._left: dict[int, int] = {}
 
     def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
+        """A function that takes what this bot writes on stderr."""
+
         def keep(data: bytes) -> None:
             if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
                 return

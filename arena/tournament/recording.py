@@ -1,4 +1,4 @@
-"""A round as a line of the journal. Pure."""
+"""Make the journal line of a round that was played. Pure."""
 
 from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine, VoidLine
 from arena.match.referee import Referee

@@ -1,4 +1,4 @@
-"""`arena rerun`: plays a round that ended by a fault once more, with the same bots and the same deal."""
+"""`arena rerun`: play a round that ended by a fault again, with the same bots and the same deal."""
 
 import secrets
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from engine.scoring import Score
 
 @attrs.frozen
 class Rerun:
-    """What happened then and now."""
+    """What happened in the first run, and what in this one."""
 
     came_again: bool  # the same seat failed in the same way, whatever the details
     then: str
@@ -36,13 +36,13 @@ class Rerun:
 
 
 def rerun(path: Path) -> Rerun | None:
-    """Plays the round of the bundle in this folder or file once more; None if a signal stopped it. Raises
+    """Play the round of the bundle in this folder or file again. Returns None if a signal stopped it. Raises
     BundleError."""
     bundle = read_bundle(path)
     for bot in bundle.bots:
         if bot.remote:
-            told = f"{printable(bot.name)} connected from outside, so the arena cannot start it"
-            raise BundleError(f"{path}: {told}; what was said is beside it")
+            problem = f"{printable(bot.name)} connected from outside, so the arena cannot start it"
+            raise BundleError(f"{path}: {problem}; the messages of the round are beside it")
     try:
         rules = RuleSet.named(bundle.rules)
         specs = [_in_folder(spec_of(bot), bundle.cwd) for bot in bundle.bots]

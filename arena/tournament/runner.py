@@ -1,15 +1,15 @@
-"""A tournament: matches played at once, and one writer that keeps what they did.
+"""A tournament: matches that are played at the same time, and one task that writes their rounds to the journal.
 
-Theory of operation. The schedule is fixed beforehand. What the journal already holds is folded into a `Ledger` (points
-of matches under way, faults in a row, finished ids), and only what is missing is played. The `Matchmaker` says which
-match can begin; its task takes the players from the `Seats`, plays the missing rounds in order and sends every round to
-the writer; the writer appends to the journal, waits for the disk, and only then does the round count and is anybody
-told of it. So whatever happens, what was told is saved, and what was not saved is played again.
+Theory of operation. The schedule is fixed in advance. What the journal already contains is folded into a `Ledger`
+(scores of matches under way, faults in a row, finished ids), and only missing rounds are played. The `Matchmaker`
+chooses the match that begins next. The task of the match takes its players from the `Seats`, plays the missing rounds
+in order and sends each round to the writer. The writer appends it to the journal and waits for the disk; only then is
+the round reported to the listener. So every round that was reported is saved, and every other is played again.
 
-Owners: the outer nursery owns the writer, which finishes whatever was sent to it, also when play is cancelled. The
-inner scope owns the matches and the processes of bots; connections belong to the door (door.py). Failures of bots are
-values by the time they come here (see match.py). An exception in here is our own bug: the round is void and tried
-again, and if that does not help the tournament stops with everything finished kept.
+Owners: the outer nursery owns the writer, which finishes what was sent to it even if play is cancelled. The inner scope
+owns the matches and the processes of bots; connections belong to the server's door (door.py). Faults of bots arrive
+here as values (see match.py). An exception here is our own bug: the round is void and played again, and if that does
+not help, the tournament stops and keeps everything that is finished.
 """
 
 import traceback
@@ -20,7 +20,7 @@ from typing import Final
 import trio
 
 from arena.journal.endings import Fault
-from arena.journal.file import Rescue
+from arena.journal.file import Rescue, beside
 from arena.journal.lines import Journal, RoundLine
 from arena.match.audience import Audience
 from arena.match.match import Match, PlayedRound, utc_now
@@ -43,13 +43,13 @@ from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.scoring import Score
 
-_MOST_VOIDS: Final = 10  # of one round, before we give up: the machine is too busy, or we are broken
-_IN_FLIGHT: Final = 64  # rounds on their way to the disk
+_MOST_VOIDS: Final = 10  # of one round before the tournament stops: the machine is overloaded, or the arena has a bug
+_IN_FLIGHT: Final = 64  # events on their way to the journal and the listener
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
 
 class TournamentError(Exception):
-    """The tournament cannot go on; what is finished is saved."""
+    """The tournament cannot continue; what is finished is saved."""
 
 
 class Tournament:
@@ -78,15 +78,16 @@ class Tournament:
 
     @property
     def saved(self) -> int:
-        """Rounds that this run has saved."""
+        """The number of rounds that this run has saved."""
         return self._writer.saved
 
     @property
     def rescue(self) -> Rescue | None:
-        """What became of the journal, if another program changed it."""
+        """The rescue of the journal, if another program changed it."""
         return self._writer.rescue
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
+        """The matches that are left to play; the ledger forgets the others."""
         for match in planned_matches(self._config):
             if self._ledger.finished and all(planned.id in self._ledger.finished for planned in match.rounds):
                 self._ledger.close(match)
@@ -94,22 +95,23 @@ class Tournament:
                 yield match
 
     def stop(self) -> None:
-        """At once: rounds under way are dropped, and will be played again."""
+        """Stop at once. Rounds under way are dropped; a resume plays them again."""
         self.stopped = True
         self._playing.cancel()
 
     def drain(self, seconds: float) -> None:
-        """No more matches begin; those under way are played to their end, if that comes in time."""
+        """Let no more matches begin, and give those under way this many seconds to end."""
         self.stopped = True
         self._matchmaker.close()
         self._playing.deadline = trio.current_time() + seconds
 
     def bot_availability_changed(self, name: str) -> None:
-        """A remote bot connected, left, or is free for another match."""
+        """Take note that a remote bot connected, left, or is free for another match."""
         self._matchmaker.came(name)
 
     async def run(self) -> None:
-        """Plays all that is missing. Raises a group with a TournamentError or JournalError if it cannot go on."""
+        """Play all missing rounds. Raises TournamentError if the tournament cannot continue, and a group with what the
+        listener raises."""
         sender, receiver = trio.open_memory_channel[TournamentEvent](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._writer.run, receiver, self._playing.cancel)
@@ -129,7 +131,7 @@ class Tournament:
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 one, two = match.bots
-                players = seats.take(one), seats.take(two)  # at once: whoever is free now may not be so later
+                players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
                 matches.start_soon(self._play_and_return, match, players, seats, sender)
         await seats.clear()
 
@@ -137,7 +139,7 @@ class Tournament:
         try:
             await self._play_match(match, players, sender)
         except TournamentError as failure:
-            self._failure = failure  # raised once everything that is finished is written
+            self._failure = failure  # `run` raises it once everything that is finished is written
             self._playing.cancel()
             return
         for number, player in zip(match.bots, players, strict=True):
@@ -147,11 +149,8 @@ class Tournament:
         self._matchmaker.over(match)
 
     def _beside(self, what: str) -> Path | None:
-        """A folder beside the journal: cup.jsonl has cup.stderr and cup.faults."""
-        if self._journal is None:
-            return None
-        path = self._journal.path
-        return path.with_name(f"{path.name.removesuffix('.jsonl')}.{what}")
+        """A folder beside the journal, if there is one: cup.jsonl has cup.stderr and cup.faults."""
+        return None if self._journal is None else beside(self._journal.path, what)
 
     async def _play_match(self, planned: PlannedMatch, players: Players, sender: EventSender) -> None:
         match = Match(
@@ -205,7 +204,8 @@ class Tournament:
         )
 
     def _dealt_before(self, match: PlannedMatch) -> dict[int, Dealt]:
-        """Deals of rounds that were played before a resume, and may be revealed only with their mirrored rounds."""
+        """The deals of rounds that were played before a resume, by round number. In a mirrored match they are revealed
+        only after their mirrored rounds."""
         dealt, tactics = self._ledger.dealt, self._config.rules.tactics
         before = [planned for planned in match.rounds if match.mirrored and planned.id in dealt]
         found = {}
@@ -215,14 +215,14 @@ class Tournament:
         return found
 
     def _score(self, match: PlannedMatch) -> Score:
-        """Where the match stands, with what was played of it before a resume."""
+        """The score of the match so far, including rounds that were played before a resume."""
         return self._ledger.scores.get(match.id) or Score(self._config.rules, match.first)
 
     async def _play_until_valid(
         self, match: Match, planned: PlannedRound, score: Score, players: Players, sender: EventSender
     ) -> RoundLine:
         names = (players[0].spec.name, players[1].spec.name)
-        failures = 0  # of the arena itself; how often a bot is excused has a limit of its own
+        failures = 0  # of the arena itself; excused bots have a limit of their own
         while True:
             if self._ledger.withdrawn & set(names):
                 played = self._forfeited(planned, score.first, names)
@@ -245,14 +245,14 @@ class Tournament:
         dealt = self._deal(planned)
         try:
             return await match.play_round(planned, score, dealt)
-        except Exception as error:  # our own bug, or a machine that is out of something: never a bot's loss
+        except Exception as error:  # our own bug, or a machine that ran out of something: never a bot's loss
             cause = first_exception(error)
-            told = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
+            reason = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
             referee = Referee(self._config.rules, dealt.deal, score.first)
-            return PlayedRound(planned, score.first, dealt, referee, utc_now(), Void(f"the arena failed: {told}"))
+            return PlayedRound(planned, score.first, dealt, referee, utc_now(), Void(f"the arena failed: {reason}"))
 
     def _forfeited(self, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
-        """A round that a withdrawn bot does not play."""
+        """The round as forfeited by a withdrawn bot, without asking anything of either bot."""
         dealt = self._deal(planned)
         referee = Referee(self._config.rules, dealt.deal, first)
         absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]

@@ -1,7 +1,7 @@
-"""The one task that writes a tournament's journal.
+"""The task that writes a tournament's journal.
 
-Finished rounds and other events go through one channel, so that the listener hears of them in order, and of a round
-only after it is on the disk.
+Finished rounds and other events go through one channel, so that the listener receives them in order, and a round only
+after it is on the disk.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ class JournalWriter:
         self._journal = journal
         self._listener = listener
         self.saved = 0  # rounds
-        self.failure: str | None = None  # why the journal could not be written, and what became of the rounds
+        self.failure: str | None = None  # why the journal could not be written, and what happened to the rounds
         self.rescue: Rescue | None = None  # if another program changed the journal
 
     async def run(self, receiver: trio.MemoryReceiveChannel[TournamentEvent], stop: Callable[[], None]) -> None:
-        """Writes until the channel is closed. Events that wait are written together, for one wait for the disk. If the
-        journal cannot be written, calls `stop` and keeps what still comes as well as it can."""
+        """Write events until the channel is closed. Waiting events are written together, with one wait for the disk. If
+        the journal cannot be written, call `stop`, and try to save the events that still arrive elsewhere."""
         events: list[TournamentEvent] = []
         try:
             async for first in receiver:
@@ -35,10 +35,10 @@ class JournalWriter:
                     self._listener.heard(event)
                 events = []
             if self._journal:
-                self._journal.check()  # a last time: the rounds that were reported must be there when we leave
+                self._journal.check()  # a last time: reported rounds must be in the file when the arena exits
         except JournalError as error:
             stop()
-            events += [event async for event in receiver]  # what was finished in the meantime
+            events += [event async for event in receiver]  # rounds that finished in the meantime
             self.failure = await self._keep_unsaved(error, events)
 
     async def _save(self, events: list[TournamentEvent]) -> None:
@@ -47,9 +47,9 @@ class JournalWriter:
                 await trio.to_thread.run_sync(self._journal.append, data)
 
     async def _keep_unsaved(self, error: JournalError, events: list[TournamentEvent]) -> str:
-        """What happened, and what became of rounds that could not be written."""
+        """Rescue rounds that could not be written, if possible. Returns what happened, for the user."""
         unsaved = sum(isinstance(event, RoundFinished) for event in events)
-        if not isinstance(error, JournalChanged):  # the disk is full, say: there is no room beside the journal either
+        if not isinstance(error, JournalChanged):  # the disk may be full, so a copy beside the journal would fail, too
             return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
         assert self._journal is not None
         with trio.CancelScope(shield=True):

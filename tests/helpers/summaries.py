@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from arena.journal.lines import ResultLine, TournamentLine
-from arena.stats.standings import RoundSummary, Standings
+from arena.stats.round_summary import RoundSummary
+from arena.stats.standings import Standings
 from tests.helpers.rounds import round_line
 
 

@@ -69,7 +69,7 @@ def test_the_environment_is_an_option_of_files_and_of_the_command_line(tmp_path:
     assert isinstance(two, BotSpec)
     assert (one.env, one.inherit_env) == ((("DEPLOY_KEY", SECRET), ("DEPTH", "3")), True)
     assert (two.env, two.inherit_env) == ((), True)
-    flags = {"env": "DEPLOY_KEY DEPTH=3", "inherit-env": "true"}
+    flags = {"env": f"DEPLOY_KEY={SECRET} DEPTH=3", "inherit-env": "true"}
     (other, third) = from_command_line(["greedy"], ["cmd=random inherit-env=false processes=7"], flags).bots
     assert isinstance(other, BotSpec)
     assert isinstance(third, BotSpec)
@@ -86,6 +86,23 @@ def test_a_mistake_in_the_environment_is_told_without_its_values(tmp_path: Path)
             configured(tmp_path, f'[[bot]]\ncmd = "greedy"\n{line}\n[[bot]]\ncmd = "random"\n')
         assert problem in str(caught.value)
         assert SECRET not in str(caught.value)
+
+
+def test_on_the_command_line_a_variable_needs_a_value(tmp_path: Path) -> None:
+    """DEPLOY_KEY is set, but only a list in a file passes it on."""
+    instead = 'to pass on your own DEPLOY_KEY, a tournament file with env = ["DEPLOY_KEY"]'
+    expected = f"env: expected DEPLOY_KEY=VALUE, or, {instead}"
+    spec = "cmd=random env='DEPTH=3 DEPLOY_KEY'"
+    for specs, flags, where in (
+        ([], {"env": "DEPTH=3 DEPLOY_KEY"}, "--env"),
+        ([spec], {}, f"--bot {spec!r}"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            from_command_line(["greedy", "random"], specs, flags)
+        assert str(caught.value) == f"{where}: {expected}"
+    with pytest.raises(ConfigError) as caught:
+        configured(tmp_path, '[[bot]]\ncmd = "greedy"\nenv = "DEPLOY_KEY"\n[[bot]]\ncmd = "random"\n')
+    assert str(caught.value) == f"{tmp_path / 'cup.toml'}:3: {expected}"
 
 
 def play(config: Config) -> None:
@@ -205,7 +222,7 @@ def test_the_token_is_for_the_server_and_not_for_the_bot(tmp_path: Path) -> None
 def test_env_may_be_given_more_than_once(tmp_path: Path) -> None:
     bot = "x=python3 -c 'import os, sys; sys.exit(str(sorted(os.environ)))'"
     words = [sys.executable, "-m", "arena", "play", bot, "random", "--rounds", "1"]
-    words += ["--env", "DEPLOY_KEY", "--env", "DEPTH=3 SPEED=2"]
+    words += ["--env", f"DEPLOY_KEY={SECRET}", "--env", "DEPTH=3 SPEED=2"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}  # the fault is kept there
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     for name in ("DEPLOY_KEY", "DEPTH", "SPEED"):

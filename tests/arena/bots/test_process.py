@@ -152,7 +152,8 @@ def test_a_bot_is_a_name_that_comes_along_a_command_or_both(text: str, name: str
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("", "names no command"), ("x=", "names no command"), ("'a", "No closing quotation")]
+    ("text", "problem"),
+    [("", "does not name a command"), ("x=", "does not name a command"), ("'a", "No closing quotation")],
 )
 def test_what_is_no_bot_is_refused(text: str, problem: str) -> None:
     with pytest.raises(BotError, match=problem):

@@ -219,7 +219,7 @@ def test_an_exchanged_deck_and_a_doubled_round_are_found_out(journal: Path) -> N
     output = arena("verify", str(journal)).output
     assert "its deal is not the one that follows from its own seed" in output
     assert f"cup.jsonl:15: round {json.loads(rest[0])['id']} is in the journal twice" in output
-    assert "cup.jsonl:16: this is no line of a journal" in output
+    assert "cup.jsonl:16: this is not a line of a journal" in output
     assert "cup.jsonl:17: the line is torn" in output
 
 
@@ -256,8 +256,8 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
         (["play", "greedy", "random", "--ronds", "4"], "Did you mean"),
         (["play", "greedy", "random", "--rules", "tactcs"], "did you mean tactics?"),
         (
-            ["play", "greedy", "random", "--env", "NO_SUCH"],
-            "expected NO_SUCH to be set in the environment of arena, or",
+            ["play", "greedy", "random", "--env", "HOME"],
+            '--env: env: expected HOME=VALUE, or, to pass on your own HOME, a tournament file with env = ["HOME"]',
         ),
     ],
 )

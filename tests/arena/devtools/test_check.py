@@ -229,7 +229,7 @@ def test_junit_holds_whatever_a_bot_may_write() -> None:
         ([], 'Name a bot to start, such as "python3 mybot.py", or say where to --listen.'),
         (["x", "--listen", "127.0.0.1:1"], "Name a bot to start"),
         (["--listen", "nowhere"], "'nowhere' is not an address; it looks like 127.0.0.1:4000"),
-        (["'open"], "is no command line: No closing quotation"),
+        (["'open"], "is not a command line: No closing quotation"),
         (["random", "--start-ms", "-1"], "-1 is not in the range x>=1"),
         (["random", "--junit", "/nowhere/x.xml"], "No such file or directory"),
     ],

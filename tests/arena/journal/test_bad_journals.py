@@ -131,7 +131,7 @@ def test_no_tournament_goes_on_from_a_line_that_cannot_be(change: Change, lines:
     result = run(journal)
     assert result.exit_code == 1
     assert f"{journal}:3: " in result.output
-    assert "mend or remove the line to go on" in result.output
+    assert "mend or remove the line to resume" in result.output
     assert journal.read_bytes() == before
 
 
@@ -173,7 +173,7 @@ def test_lines_of_unknown_types_are_skipped_and_counted_by_every_reader(
 @pytest.mark.parametrize("head", [b"{}", b'{"type":7}', b'{"type":null}', b'{"type":["round"]}', b"[]", b'"round"'])
 def test_a_line_without_a_type_is_damaged(head: bytes, played: bytes, journal: Path) -> None:
     journal.write_bytes(played + head + b"\n")
-    assert fold([journal])[1][0].startswith(f"{journal}:6: this is no line of a journal")
+    assert fold([journal])[1][0].startswith(f"{journal}:6: this is not a line of a journal")
     assert run(journal).exit_code == 1
 
 

@@ -65,7 +65,7 @@ def test_a_tournament_does_not_go_on_from_rounds_that_are_not_its_own(
     change: Change, words: str, lines: list[Line], journal: Path, tmp_path: Path
 ) -> None:
     before = write(journal, change(lines)[:-1]).read_bytes()
-    assert f"{journal}:3: {words}; mend or remove the line to go on" in run(journal).output
+    assert f"{journal}:3: {words}; mend or remove the line to resume" in run(journal).output
     cup = tmp_path / "cup.toml"
     bots = "".join(
         f'[[bot]]\nname = "{name}"\ncmd = ["{sys.executable}", "{STEADY_BOT}", "{name}"]\n' for name in ("a", "b")
@@ -74,7 +74,7 @@ def test_a_tournament_does_not_go_on_from_rounds_that_are_not_its_own(
     cup.write_text(f'rounds = 4\nseed = "7"\n{server}[each]\nst = 5\n{bots}')
     served = arena("serve", str(cup), "--quiet")
     assert served.exit_code == 1
-    assert f"{journal}:3: {words}; mend or remove the line to go on" in served.output
+    assert f"{journal}:3: {words}; mend or remove the line to resume" in served.output
     assert journal.read_bytes() == before
 
 

@@ -149,7 +149,7 @@ def test_of_a_damaged_configuration_the_rest_is_read(lines: list[Line], tmp_path
     standings, problems = fold([path])
     assert (standings.rounds, standings.missing_rounds, problems) == (4, 0, [])
     assert [str(each) for each in verify_journals([path]).problems] == [f"{path}:1: {entry.problem}"]
-    assert f"{path}:1: {entry.problem}; mend or remove the line to go on" in str(resume_error(path))
+    assert f"{path}:1: {entry.problem}; mend or remove the line to resume" in str(resume_error(path))
 
 
 def resume_error(path: Path) -> JournalError:

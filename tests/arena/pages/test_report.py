@@ -232,7 +232,7 @@ def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> No
     ("content", "words"),
     [
         (b"", "no round was played yet"),
-        (b"hello\nworld\n", "this is no line of a journal: .*"),
+        (b"hello\nworld\n", "this is not a line of a journal: .*"),
         (b'{"type":"tour', "the line is torn: .*"),
     ],
 )

@@ -103,7 +103,7 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
         ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),
         ('format = "gauntlet"', 'format = "swiss"', "toml:3: format = 'swiss', but expected roundrobin or gauntlet"),
-        ("cycles = 2", "cycels = 2", "cup.toml:4: 'cycels' is no option here; there are: rules, format, cycles"),
+        ("cycles = 2", "cycels = 2", "cup.toml:4: 'cycels' is not an option here; there are: rules, format, cycles"),
         ('tc = "10+0.1"', 'tc = "40/60"', "toml:10: tc = '40/60', but expected seconds for the whole round"),
         ('restart = "match"', 'restart = "often"', "toml:11: restart = 'often', but expected never or match or"),
         ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
@@ -137,12 +137,12 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
         (["greedy"], [], {}, "a tournament needs two bots or more, found 1"),
         (["x=greedy", "x=greedy"], [], {}, "two bots are named 'x'; give one of them another"),
         (["greedy=random"], ["cmd=random name=greedy"], {}, "two bots are named 'greedy'; give one of them another"),
-        (["greedy", "'x"], [], {}, "is no command line: No closing quotation"),
+        (["greedy", "'x"], [], {}, "is not a command line: No closing quotation"),
         (["greedy", "random"], [], {"rounds": "many"}, "--rounds: rounds = 'many', but expected a whole number"),
         (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
         (["greedy", "gredy"], [], {}, "'gredy': there is no program 'gredy'; did you mean greedy"),
         (["greedy"], ["cmd='x"], {}, "No closing quotation; expected words like cmd="),
-        (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is no option here"),
+        (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is not an option here"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_told(
@@ -158,16 +158,16 @@ BOTS = '[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n'
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"ronds = 4\n{BOTS}", "cup.toml:1: 'ronds' is no option here; there are: rules, .*; did you mean rounds?"),
-        (f'tc = "5+1"\n{BOTS}', "cup.toml:1: 'tc' is no option here; it belongs in [each], or in the [[bot]]"),
-        (f'cmd = "greedy"\n{BOTS}', "cup.toml:1: 'cmd' is no option here; it belongs in a [[bot]]"),
-        (f'listen = "[::1]:1"\n{BOTS}', "cup.toml:1: 'listen' is no option here; it belongs in [server]"),
-        (f"env = {{A = 'x'}}\n{BOTS}", "cup.toml:1: 'env' is no option here; it belongs in [each], or in the"),
-        (f"{BOTS}rounds = 4\n", "cup.toml:5: 'rounds' is no option here; it belongs at the top of the file"),
+        (f"ronds = 4\n{BOTS}", "cup.toml:1: 'ronds' is not an option here; there are: rules, .*; did you mean rounds?"),
+        (f'tc = "5+1"\n{BOTS}', "cup.toml:1: 'tc' is not an option here; it belongs in [each], or in the [[bot]]"),
+        (f'cmd = "greedy"\n{BOTS}', "cup.toml:1: 'cmd' is not an option here; it belongs in a [[bot]]"),
+        (f'listen = "[::1]:1"\n{BOTS}', "cup.toml:1: 'listen' is not an option here; it belongs in [server]"),
+        (f"env = {{A = 'x'}}\n{BOTS}", "cup.toml:1: 'env' is not an option here; it belongs in [each], or in the"),
+        (f"{BOTS}rounds = 4\n", "cup.toml:5: 'rounds' is not an option here; it belongs at the top of the file"),
         (BOTS.replace("[bot]", "[bots]"), "cup.toml:1: [[bots]] is not a table .*; did you mean [[bot]]?"),
         ('bots = ["greedy", "random"]\n', "cup.toml:1: [[bots]] is not a table of .*; did you mean [[bot]]?"),
         (f"[serve]\ngrace = 3\n{BOTS}", "cup.toml:1: [serve] is not a table .*; did you mean [server]?"),
-        (f"[each]\nmemroy = '1G'\n{BOTS}", "cup.toml:2: 'memroy' is no option here; .*; did you mean memory?"),
+        (f"[each]\nmemroy = '1G'\n{BOTS}", "cup.toml:2: 'memroy' is not an option here; .*; did you mean memory?"),
         (f"rules = 'tactcs'\n{BOTS}", "cup.toml:1: rules = 'tactcs', but expected base, .*; did you mean tactics?"),
     ],
 )
@@ -179,8 +179,8 @@ def test_a_misspelt_or_misplaced_key_is_reported_with_what_was_meant(tmp_path: P
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("cmd=random rounds=4", "'rounds' is no option here; it is an option of the whole tournament: --rounds"),
-        ("cmd=random memroy=1G", "'memroy' is no option here; there are: .*; did you mean memory?"),
+        ("cmd=random rounds=4", "'rounds' is not an option here; it is an option of the whole tournament: --rounds"),
+        ("cmd=random memroy=1G", "'memroy' is not an option here; there are: .*; did you mean memory?"),
     ],
 )
 def test_a_wrong_key_of_a_bot_on_the_command_line_is_reported_with_what_was_meant(spec: str, problem: str) -> None:

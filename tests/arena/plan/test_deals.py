@@ -218,7 +218,7 @@ def test_a_journal_that_lost_a_round_after_its_end_is_not_resumed(journal: Path)
     run(config)
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:2], *lines[3:]]))
-    with pytest.raises(JournalError, match="1 round is missing, but the secret of the deals is revealed already"):
+    with pytest.raises(JournalError, match="1 round is missing, but the secret of the deals is already revealed"):
         run(config)
 
 
@@ -253,10 +253,10 @@ def test_deals_that_do_not_follow_from_the_secret_are_found_out(journal: Path) -
     *rest, reveal = lines
     assert problems([*rest, reveal | {"secret": other.text}]) == [
         ":4: this secret is not the one whose hash opened the tournament",
-        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more",
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it again",
     ]
     assert problems(rest) == [
-        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it once more"
+        ":3: the tournament is over, but its secret was not revealed: 2 deals are not proved; run it again"
     ]
     void = {"type": "void", "v": 1, "match": "9", "round": 1, "bots": ["a", "b"], "reason": "", "started": ""}
     assert problems([*rest, void | {"id": "9.9-9.9"}, reveal]) == [

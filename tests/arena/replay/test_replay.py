@@ -171,7 +171,7 @@ def test_a_foreign_file_gets_one_line(tmp_path: Path) -> None:
     for arguments in ([], ["1.1-2.1"]):
         done = arena("replay", path, *arguments)
         assert (done.exit_code, done.stdout) == (1, "")
-        assert re.fullmatch(rf"Error: {path}:1: this is no line of a journal: .*\n", done.stderr)
+        assert re.fullmatch(rf"Error: {path}:1: this is not a line of a journal: .*\n", done.stderr)
 
 
 def test_an_empty_file_gets_one_line(tmp_path: Path) -> None:

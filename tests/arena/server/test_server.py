@@ -156,7 +156,7 @@ async def test_everybody_is_told_when_it_is_over(tmp_path: Path) -> None:
         (TWO, {"begin": "soon"}, "--begin: begin = 'soon', but expected all, key, or a time such as 20:30"),
         (TWO, {"listen": "4000"}, "an address such as 127.0.0.1:4000"),
         (TWO, {"line": "70000"}, "a number of bytes from 512 to 65536"),
-        (TWO + "[server]\nrounds = 3\n", {}, "cup.toml:8: 'rounds' is no option here"),
+        (TWO + "[server]\nrounds = 3\n", {}, "cup.toml:8: 'rounds' is not an option here"),
         ("server = 3\n" + TWO, {}, "what the server does is written as one [server] table"),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalError
 from arena.stats.ratings import Matchup
-from arena.stats.standings import BotTotals, RoundSummary, Standings, fold
+from arena.stats.round_summary import RoundSummary
+from arena.stats.standings import BotTotals, Standings, fold
 from arena.stats.thinking_time import ThinkingTime
 from tests.helpers.summaries import line, opening, standings_of, written
 
@@ -148,7 +149,7 @@ def test_a_tournament_line_of_another_program_does_no_harm() -> None:
     [
         (line("m.2", 0, (5, 0), pair="m.1", bots=("a", "c")), "other bots"),
         (line("m.2", 0, (5, 0), bots=("a", "a")), "against itself"),
-        (line("m.2", 0, (5, 0), bots=("a", "\x1b[2J")), "no name"),
+        (line("m.2", 0, (5, 0), bots=("a", "\x1b[2J")), "not a name"),
     ],
 )
 def test_a_round_that_cannot_be_is_refused_and_not_counted(wrong: dict[str, Any], what: str) -> None:

@@ -127,7 +127,7 @@ def seat_two(facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (remote, "anna connected from outside, so the arena cannot start it; what was said is beside it"),
+        (remote, "anna connected from outside, so the arena cannot start it; the messages of the round are beside it"),
         (other_rules, "'chess' is not a rule set; there are: base, "),
         (without_command, "the command of bad is not recorded"),
         (three_bots, "this is not the bundle of a fault (Expected `array` of length 2"),

@@ -89,7 +89,9 @@ def test_a_damaged_journal_is_refused_with_the_line(journal: Path) -> None:
     played(configured(steady("a"), steady("b"), journal=journal))
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(lines[0] + b'{"type":"round","v":1,\n' + lines[2])
-    with pytest.raises(JournalError, match=r"cup.jsonl:2: this is no line of a journal: .*; mend or remove the line"):
+    with pytest.raises(
+        JournalError, match=r"cup.jsonl:2: this is not a line of a journal: .*; mend or remove the line"
+    ):
         played(configured(steady("a"), steady("b"), journal=journal))
 
 

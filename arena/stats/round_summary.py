@@ -1,0 +1,44 @@
+"""The parts of a RoundLine that statistics need; decoding skips the rest, so a million rounds take a minute. Pure."""
+
+import msgspec
+from msgspec import Struct
+
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
+from arena.journal.lines import Milliseconds, RoundName, RoundPoints, SeatNumber
+
+
+class ResultSummary(Struct, frozen=True, gc=False):
+    winner: SeatNumber | None
+    ending_name: EndingName = msgspec.field(name="ending")
+    points: tuple[RoundPoints, RoundPoints]
+
+    @property
+    def ending(self) -> RoundEnding:
+        return ENDINGS[self.ending_name]
+
+
+class FaultSummary(Struct, frozen=True, gc=False):
+    seat: SeatNumber
+    detail: str = ""
+    withdrawn: bool | None = None
+
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether the bot did not play because it was withdrawn."""
+        return is_withdrawal(self.withdrawn, self.detail)
+
+
+class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
+    bots: tuple[str, str]
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
+    result: ResultSummary
+    pair: str = ""
+    fault: FaultSummary | None = None
+
+    def seats_at_fault(self) -> tuple[int, ...]:
+        """The seats whose fault ended the round."""
+        if not isinstance(self.result.ending, Fault):
+            return ()
+        if self.result.winner is None:  # neither bot could play
+            return 0, 1
+        return (self.fault.seat if self.fault else 1 - self.result.winner,)

@@ -37,7 +37,7 @@ from arena.server.events import (
     TokensUnprotected,
 )
 from arena.support.text import printable, printable_lines
-from arena.tournament.events import BotWithdrawn, TournamentOpened
+from arena.tournament.events import BotWithdrawn, RoundVoid, TournamentOpened
 
 _NAMED_AT_MOST: Final = 8  # bots in a line
 _REASONS: Final = {
@@ -99,13 +99,19 @@ def fault_lines(line: RoundLine) -> list[str]:
     return [printable(text) for text in found]
 
 
-def void_text(line: VoidLine) -> str:
+def news_text(event: RoundVoid | BotWithdrawn | ServerEvent) -> str:
+    match event:
+        case RoundVoid():
+            return _void_text(event.line)
+        case BotWithdrawn():
+            return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
+        case _:
+            return server_text(event)
+
+
+def _void_text(line: VoidLine) -> str:
     reason = printable_lines(line.reason)
     return f"Void round {line.id} ({pairing(line.bots)}), will be played again: {reason}"
-
-
-def withdrawn_text(event: BotWithdrawn) -> str:
-    return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
 
 
 # A server

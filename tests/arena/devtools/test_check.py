@@ -226,7 +226,7 @@ def test_junit_holds_whatever_a_bot_may_write() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], 'Name a bot to start, such as "python3 mybot.py", or say where to --listen.'),
+        ([], 'Name a bot to start, such as "python3 mybot.py", or an address for --listen.'),
         (["x", "--listen", "127.0.0.1:1"], "Name a bot to start"),
         (["--listen", "nowhere"], "'nowhere' is not an address; it looks like 127.0.0.1:4000"),
         (["'open"], "is no command line: No closing quotation"),

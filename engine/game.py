@@ -295,6 +295,6 @@ _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
 _PAIR_FIELDS = ("hands", "sides", "tactics_played", "strengths")
 _LIST_FIELDS = (
     "clan_deck", "tactic_deck", "modes", "needs", "owners", "complete_first", "discard", "room", "complete",
-    "changes",
+    "stone_versions",
 )  # fmt: skip
 _PLAIN_FIELDS = tuple(field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS)

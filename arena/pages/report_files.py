@@ -96,7 +96,7 @@ def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Round
                 raise ValueError(entry.problem)
             yield number, entry.line, round_data(replay_of(entry.line), number)
         except (EngineError, ValueError) as error:
-            problem = f"this round cannot be played again: {printable(str(error))}"
+            problem = f"this round cannot be replayed: {printable(str(error))}"
             report.problems.append(f"{entry.path}:{entry.number}: {problem}")
 
 

@@ -126,6 +126,6 @@ def columns_named(text: str) -> tuple[Column, ...]:
         if column is None:
             known = ", ".join(column.header for column in COLUMNS)
             meant = did_you_mean(name.strip(), [column.header for column in COLUMNS])
-            raise ValueError(f"no column is called {name.strip()!r}; there are: {known}{meant}")
+            raise ValueError(f"there is no column {name.strip()!r}; the columns are: {known}{meant}")
         chosen.append(column)
     return tuple(chosen)

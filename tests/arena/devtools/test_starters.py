@@ -82,7 +82,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(language: str, tmp_path: Path)
     [
         ("x" * 65, "cannot be the name of a bot: it has 65 characters; a name is 1 to 64 printable characters"),
         ("two  spaces", "cannot be the name of a bot: its words are not separated by single spaces"),
-        ("hid\u200bden", "cannot be the name of a bot: the character U+200B at place 4 cannot be seen"),
+        ("hid\u200bden", "cannot be the name of a bot: the character U+200B at position 4 is invisible"),
         ("random", "random.py would hide the module 'random' that the bot imports; choose another name"),
         ("schotten_sdk", "schotten_sdk.py would hide the module 'schotten_sdk'"),
     ],

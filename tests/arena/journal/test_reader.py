@@ -216,7 +216,7 @@ CONFIG = RecordedConfig(
         (with_bot(clock=TimeLimits(move_ms=500)), "bot a: the journal has st = 10, now it is 0.5"),
         (with_bot(clock=TimeLimits(10_000, 10_000, 100)), "bot a: the journal has tc = none, now it is 10+0.1"),
         (with_bot(clock=TimeLimits(start_ms=None)), "bot a: the journal has start = 10, now it is none"),
-        (with_bot(memory=1024), "bot a: the journal has memory = none, now it is 1024"),
+        (with_bot(memory=1024), "bot a: the journal has memory = none, now it is \"1K\""),
         (with_bot(inherit_env=True), "bot a: the journal has inherit-env = false, now it is true"),
         (with_bot(remote=True), "bot a: in the journal it is started here, now it connects from outside"),
     ],

@@ -409,5 +409,6 @@ def test_an_installed_arena_has_all_files_that_are_no_code() -> None:
     data: dict[str, list[str]] = setuptools["package-data"]
     folders = {name: ROOT / name.replace(".", "/") for name in data if name.startswith("arena")}
     packaged = {path for name, folder in folders.items() for each in data[name] for path in folder.glob(each)}
+    packaged |= {path for each in data["*"] for path in (ROOT / "arena").glob(each)}
     files = {path for path in (ROOT / "arena").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert {path for path in files if path.suffix != ".py"} == packaged

@@ -112,7 +112,7 @@ def test_one_seat_sees_neither_the_other_hand_nor_the_moves_that_it_allows(seat:
         ("rules base\nhnad r5", "<stdin>:2: 'hnad' does not begin a line of a position; lines begin with rules,"),
         ("# mine\nhand r5 r5", "<stdin>:2: r5 is already in your hand; there is only one"),
         ("phase claim", "<stdin>:1: no stone can be claimed, so there is no claim phase"),
-        ("hand \x1b[2J", "<stdin>:1: '\\x1b[2J' is no card; clan cards look like r5"),
+        ("hand \x1b[2J", "<stdin>:1: '\\x1b[2J' is not a card; clan cards look like r5"),
         ("x" * 70_000, "<stdin>: this is too long for a position: more than 65536 characters"),
         (b"\xff\xfe", "<stdin>: this is not UTF-8 text"),
     ],

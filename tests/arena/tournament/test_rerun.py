@@ -64,8 +64,8 @@ def test_a_fault_that_comes_again_has_the_status_0(crashed: Path, file: str) -> 
     done = rerun(crashed / file)
     assert done.returncode == 0
     assert done.stdout == (
-        "Then: bad: crashed: it ended (exit status 3)\n"
-        "Now:  bad: crashed: it ended (exit status 3)\n"
+        "Then: bad: crashed: it ended (exit status 3); on stderr: I am leaving\n"
+        "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving\n"
         "The fault came again.\n"
     )
 
@@ -133,7 +133,7 @@ def seat_two(facts: dict[str, Any]) -> None:
     ("change", "words"),
     [
         (remote, "anna connected from outside, so the arena cannot start it; what was said is beside it"),
-        (other_rules, "'chess' is no rule set; there are: base, "),
+        (other_rules, "'chess' is not a rule set; there are: base, "),
         (without_command, "the command of bad is not recorded"),
         (three_bots, "this is not the bundle of a fault (Expected `array` of length 2"),
         (seat_two, "this is not the bundle of a fault (Invalid enum value 2 - at `$.fault.seat`)"),

@@ -72,8 +72,8 @@ def test_concurrency_changes_nothing_but_order_and_times(tmp_path: Path) -> None
     ("way", "ending", "detail"),
     [
         ("crash-at-start", "failed-to-start", "before it said hello; exit status 1; on stderr: no licence"),
-        ("slow-start", "failed-to-start", "it did not say hello; allowed were 500 ms"),
-        ("old-protocol", "failed-to-start", "protocol 2 is not spoken here"),
+        ("slow-start", "failed-to-start", "it did not say hello (the limit is 500 ms)"),
+        ("old-protocol", "failed-to-start", "protocol 2 is not supported"),
         ("crash", "crashed", "it ended (exit status 3); on stderr: I am leaving"),
         ("exit-0", "crashed", "it ended (exit status 0); on stderr: I am leaving"),
         ("close-input", "crashed", "the bot closed its end, but it still runs"),

@@ -186,9 +186,9 @@ def test_whether_the_server_speaks_tls_is_guessed_in_one_line(tmp_path: Path) ->
     options = ("--cert", "server.pem", "--key", "server.pem", "--hello", "0.2")
     with serving(tmp_path, remote_bots("anna", "ben"), *options) as (_, address):
         with running("connect", address, "--retry", "0.1", "--", "random", cwd=tmp_path) as bot:
-            assert "the server says nothing; if it speaks TLS, say --tls" in bot.end()[2]
+            assert "the server did not say hello; if it speaks TLS, add --tls" in bot.end()[2]
         with running("watch", address, cwd=tmp_path) as watcher:
-            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, say --tls\n"
+            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, add --tls\n"
 
 
 def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
         pass  # there is no file yet: just the wrong call
     (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
-        assert "tokens cross the network in the clear" in server.line_with("Warning")
+        assert "tokens cross the network unencrypted" in server.line_with("Warning")
     told: list[ClientEvent] = []
     visit = Visit(Destination("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
     visit._warn_of_clear_text("127.0.0.1")
@@ -340,7 +340,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
     visit._warn_of_clear_text("192.0.2.1")
     visit._warn_of_clear_text("192.0.2.1")
     assert told == [TokenUnprotected()]
-    assert client_text(told[0]) == "Warning: the token crosses the network in the clear; with --tls it does not"
+    assert client_text(told[0]) == "Warning: the token crosses the network unencrypted; use --tls to encrypt it"
 
 
 def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
     ) as server:
         assert server.stderr is not None
         told = [server.stderr.readline() for _ in range(2)]
-        assert told[1][9:] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
+        assert told[1][9:] == "In the lobby: none. Missing: anna. It begins when Enter is pressed.\n"
         os.write(ours, b"\n")
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)

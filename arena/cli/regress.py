@@ -66,12 +66,8 @@ def regress(
     with journal_errors():
         meetings = Meetings(journal)
     name = _recorded_name(meetings, recorded, spec.name)
-    wanted = _wanted(meetings, name, rounds, limit)
     findings = Findings(str(journal), spec.name, name)
-    went = _ask(meetings, name, wanted, spec, findings.decisions)
-    if twice and went == RegressResult():
-        findings.again = []
-        went = _ask(meetings, name, wanted, spec, findings.again)
+    went = _ask_all(meetings, _wanted(meetings, name, rounds, limit), spec, findings, twice)
     for problem in dict.fromkeys(meetings.problems):
         click.echo(problem, err=True)
     _print_and_exit(findings, went, as_json)
@@ -110,6 +106,15 @@ def _wanted(meetings: Meetings, name: str, ids: tuple[str, ...], limit: int | No
             hint = f"; there are: {', '.join(near)}" if near else f"; {listing} lists the {len(known)} it has"
             raise click.UsageError(f"--round {id!r}, but {printable(name)} has no such round{hint}")
     return [address for address in known if not ids or address in ids][:limit]
+
+
+def _ask_all(meetings: Meetings, wanted: list[str], spec: BotSpec, findings: Findings, twice: bool) -> RegressResult:
+    """Adds the decisions of the bot in the wanted rounds to `findings`."""
+    went = _ask(meetings, findings.recorded_bot, wanted, spec, findings.decisions)
+    if twice and went == RegressResult():
+        findings.again = []
+        went = _ask(meetings, findings.recorded_bot, wanted, spec, findings.again)
+    return went
 
 
 def _ask(meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[Decision]) -> RegressResult:

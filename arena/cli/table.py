@@ -62,8 +62,9 @@ def print_standings(
 @click.command()
 @journals_argument
 @click.option(
-    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
-)
+    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"]),
+    help="How the standings are printed.",
+)  # fmt: skip
 @click.option("--cross", is_flag=True, help="Also print cross tables of points and of wins.")
 @click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see above.")
 @click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
@@ -101,14 +102,19 @@ def table(
       arena table cup.jsonl --cross --format markdown
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
     """
-    from arena.stats.columns import columns_named
     from arena.stats.tables import TableFormat
 
+    chosen = _columns(columns) if columns else None
+    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+
+
+def _columns(text: str) -> "Sequence[Column]":
+    from arena.stats.columns import columns_named
+
     try:
-        chosen = columns_named(columns) if columns else None
+        return columns_named(text)
     except ValueError as error:
         raise click.UsageError(f"--columns: {error}") from None
-    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
 
 
 def _anchor(text: str | None) -> tuple[str, float] | None:

@@ -45,7 +45,7 @@ public class RandomBot {
     }
 
     // The text of a key's value, or "". It walks the object key by key: searching the line for
-    // "legal" would be fooled by an opponent who calls himself that.
+    // "legal" would be fooled by an opponent of that name.
     static String field(String object, String key) {
         int i = skipAny(object, 0, " {");
         while (i < object.length() && object.charAt(i) == '"') {
@@ -69,7 +69,7 @@ public class RandomBot {
 
     static void send(String line) {
         System.out.print(line + "\n"); // not println, which ends lines differently on Windows
-        System.out.flush(); // or the answer may stay in the buffer and the server waits in vain
+        System.out.flush(); // otherwise the answer may stay in the buffer while the server waits
     }
 
     public static void main(String[] args) throws IOException {

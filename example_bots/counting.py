@@ -1,13 +1,13 @@
-"""A bot that counts cards: how likely is each stone to be mine in the end, and which move raises that the most?
+"""A bot that counts cards: it estimates the chance to win each stone, and makes the move that raises them the most.
 
 1. A *supply* says which cards a player may still place: those in the hand, and the unseen ones, each with a chance.
 2. A *hope* is a formation that a side can still become, with the cards it needs for that. From the supply follows how
    likely the hope comes true.
-3. A side pursues one hope. So its chance to become at least this strong is that of its likeliest hope which is so
-   strong. (Adding hopes up would make an empty side look splendid: one of its 42 colour-runs is nearly certain. But
-   the same few cards cannot serve nine stones.)
-4. My outlook and theirs give the chance of each stone, and the chances of all stones tell how much each one matters
-   for five of them or three adjacent.
+3. A side pursues one hope. So its chance to reach a strength is the chance of its likeliest hope that is at least that
+   strong. (Adding hopes up would overrate an empty side: one of its 42 colour-runs is nearly certain, but the same few
+   cards cannot serve nine stones.)
+4. My outlook and theirs give the chance of each stone, and the chances of all stones say how much each one matters
+   for winning five of them or three adjacent ones.
 
 Every move, with a clan card or a tactic card, is valued by the chances it leads to.
 """
@@ -24,11 +24,11 @@ from example_bots.reading import Stone, after, cards, clan_mask, face_down, ston
 from protocol.bot_runner import Request, run
 from protocol.messages import GameState
 
-# Found by trying. A card of the hand may be wanted on another stone, and half of the deck comes to each player, but not
-# all of it in time.
+# Found by experiment. A card in the hand may be needed on another stone, and each player draws half of the deck, but
+# not all of it in time.
 HELD: Final = 0.8
 DRAWN: Final = 0.45
-# What a tactic card in the hand is worth, where a won round is 1 and a lost one -1: it can wait for its best moment.
+# What a tactic card in the hand is worth, where a won round is 1 and a lost one -1. It can wait for its best moment.
 TACTIC_CARD: Final = 0.1
 
 
@@ -45,7 +45,8 @@ def choose(request: Request) -> str:
 
 
 def wants_tactic_card(state: GameState) -> bool:
-    """One at a time, and only while I may play it: in the hand it takes the place of a clan card."""
+    """Whether to draw a tactic card: only one at a time, and only while I may play it, because it takes the place of a
+    clan card in the hand."""
     may_play = len(state.tactics_played.yours) <= len(state.tactics_played.theirs)
     return may_play and all(map(is_clan, cards(state.hand)))
 
@@ -58,15 +59,15 @@ class Supply(NamedTuple):
 
 class Hope(NamedTuple):
     strength: int
-    needed: tuple[tuple[int, int], ...]  # how many cards, out of which
+    needed: tuple[tuple[int, int], ...]  # a number of cards, and the bit mask of the cards that will do
 
 
 class Position:
-    """What a state's moves are worth: the chances they lead to, each weighted by how much its stone matters."""
+    """Values the moves of a state by the chances they lead to, each weighted by how much its stone matters."""
 
     def __init__(self, state: GameState):
         self.stones = stones_of(state)
-        self.joker_is_dead = "joker" in state.tactics_played.yours  # nobody may play both
+        self.joker_is_dead = "joker" in state.tactics_played.yours  # a player may play only one joker
         hand = clan_mask(cards(state.hand))
         unseen = face_down(state) & ~hand
         from_deck, from_hand = DRAWN * state.decks.clan, HELD * state.opponent_hand.clan
@@ -77,7 +78,7 @@ class Position:
 
     def value_of_play(self, move: str) -> float:
         if move in ("pass", "play recruiter"):
-            # The better hand makes up for the recruiter: it is played when no card can be placed to advantage.
+            # The better hand makes up for the recruiter, so it is played when placing a card would not help.
             return self.value(self.stones)
         stones, played = after(self.stones, move), CARD_BY_TEXT[move.split()[1]]
         return self.value(stones, without=played) if is_clan(played) else self.value(stones) - TACTIC_CARD
@@ -95,10 +96,10 @@ class Position:
 
 
 def weights(chances: Sequence[float]) -> list[float]:
-    """For each stone: how much better the round stands with it than without it, if the others fall by chance."""
+    """For each stone: how much the expected result improves by winning it, if the others are won by their chances."""
 
     def expected_result(chances: Sequence[float]) -> float:
-        likelihoods = [1.0]  # of each set of stones won, the first stone being the lowest bit
+        likelihoods = [1.0]  # of each set of won stones; the first stone is the lowest bit
         for chance in chances:
             likelihoods = [x * (1 - chance) for x in likelihoods] + [x * chance for x in likelihoods]
         return sum(x * result for x, result in zip(likelihoods, _RESULTS, strict=True))
@@ -118,14 +119,14 @@ _RESULTS: Final = [_wins(mine) - _wins(~mine & 0b111111111) for mine in range(51
 
 @lru_cache(maxsize=1 << 12)
 def stone_chance(stone: Stone, me: Supply, them: Supply) -> float:
-    """The chance that the stone is mine in the end."""
+    """The chance that I win the stone in the end."""
     if stone.owner is not None:
         return float(stone.owner == "you")
     theirs = outlook(stone.theirs, stone.needs, stone.blind, them)
     mine_wins = at_least_me = 0.0
     for reached, chance in outlook(stone.mine, stone.needs, stone.blind, me):
         to_beat_me = reached if stone.they_win_ties else reached + 1
-        # Chances only rise on the way down, so the lowest strength that beats me has the chance of all that do.
+        # Chances rise as strengths fall, so the lowest strength that beats me has the chance that any of them does.
         at_least_them = next((c for s, c in reversed(theirs) if s >= to_beat_me), 0.0)
         mine_wins += (chance - at_least_me) * (1 - at_least_them)
         at_least_me = chance
@@ -134,7 +135,7 @@ def stone_chance(stone: Stone, me: Supply, them: Supply) -> float:
 
 @lru_cache(maxsize=1 << 12)
 def outlook(side: tuple[Card, ...], needs: int, blind: bool, supply: Supply) -> tuple[tuple[int, float], ...]:
-    """Strengths from the highest down, each with the chance that the side becomes at least as strong."""
+    """Strengths in descending order, each with the chance that the side becomes at least that strong."""
     steps, best = [], 0.0
     for hope in hopes(side, needs, blind):
         chance = 1.0
@@ -149,7 +150,7 @@ def outlook(side: tuple[Card, ...], needs: int, blind: bool, supply: Supply) -> 
 
 @lru_cache(maxsize=1 << 12)
 def chance_of(count: int, held: int, unseen: int, chance: float) -> float:
-    """The chance to place `count` cards, out of some in the hand and some that come with a chance each."""
+    """The chance to place `count` cards from `held` ones in the hand and `unseen` ones, each drawn with `chance`."""
     from_hand = min(count, held)
     too_few = range(min(count - from_hand, unseen + 1))
     fails = sum(comb(unseen, n) * chance**n * (1 - chance) ** (unseen - n) for n in too_few)

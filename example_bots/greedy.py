@@ -2,7 +2,7 @@
 
 It counts each side of a stone as the best formation its cards can still become, times the number of cards that lie
 there already. So a red 8 beside a red 9 is a step towards the best formation there is, and a green 4 beside it spoils
-that hope. It never asks how likely a hope is, and that is its weakness: `counting.py` does.
+that hope. Its weakness is that it never asks how likely a hope is; `counting.py` does.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def choose(request: Request) -> str:
         case "play":
             return best_play(request)
         case "draw":
-            # With the other tactic card still in the hand, a second one can seldom be played.
+            # A second tactic card can seldom be played while the first is still in the hand.
             holds_tactic = not all(map(is_clan, cards(request.state.hand)))
             return "draw clan" if holds_tactic else "draw tactic"
         case "return":
@@ -43,7 +43,7 @@ def position_value(stones: Sequence[Stone], for_me: int, for_them: int) -> int:
 
 
 def worth_keeping(move: str) -> int:
-    """For the `return r5` of a recruiter: tactic cards are worth more than any clan card, high ones more than low."""
+    """How much the card of a `return r5` is worth: tactic cards more than any clan card, high values more than low."""
     card = CARD_BY_TEXT[move.removeprefix("return ")]
     return value_of(card) if is_clan(card) else 10
 

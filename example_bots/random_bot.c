@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static char line[1 << 17];          /* the server's lines are at most 64 KiB */
-static const char *legal[1 << 16];  /* so this is room for more moves than fit in a line */
+static const char *legal[1 << 16];  /* more moves than fit in a line */
 
 static const char *choose(int count)  /* one of legal[0] .. legal[count - 1] */
 {
@@ -42,7 +42,7 @@ static char *skip_value(char *p)
 }
 
 /* Where the value of a key begins, or NULL. It walks the object key by key: searching the line for
- * "legal" would be fooled by an opponent who calls himself that. */
+ * "legal" would be fooled by an opponent of that name. */
 static char *field(char *object, const char *key)
 {
     size_t length = strlen(key);
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         } else if (strncmp(type, "\"bye\"", 5) == 0) {
             break;
         }
-        fflush(stdout);  /* or the answer stays in the buffer and the server waits in vain */
+        fflush(stdout);  /* otherwise the answer stays in the buffer while the server waits */
     }
     return 0;
 }

@@ -42,7 +42,7 @@ static size_t skip_value(Text s, size_t i) {
 }
 
 // The text of a key's value, or nothing. It walks the object key by key: searching the line for
-// "legal" would be fooled by an opponent who calls himself that.
+// "legal" would be fooled by an opponent of that name.
 static Text field(Text object, Text key) {
     size_t i = skip_any(object, 0, " {");
     while (i < object.size() && object[i] == '"') {
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     std::string line;
     while (std::getline(std::cin, line)) {
         Text type = field(line, "type");
-        if (type == "\"hello\"") {  // std::endl also flushes: without that the server waits in vain
+        if (type == "\"hello\"") {  // std::endl also flushes; otherwise the server would wait for the answer
             std::cout << R"({"type":"hello","protocol":1,"name":"random-cpp"})" << std::endl;
         } else if (type == "\"request\"") {
             std::cout << R"({"type":"action","id":)" << field(line, "id") << R"(,"move":")"

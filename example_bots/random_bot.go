@@ -27,7 +27,7 @@ func main() {
 		seed, _ = strconv.ParseInt(os.Args[1], 10, 64)
 	}
 	rng := rand.New(rand.NewSource(seed))
-	in := bufio.NewReader(os.Stdin) // not a Scanner, which gives up on lines of 64 KiB
+	in := bufio.NewReader(os.Stdin) // not a Scanner, which fails on lines of 64 KiB
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {

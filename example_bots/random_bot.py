@@ -16,7 +16,7 @@ def choose(request: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    for line in sys.stdin.buffer:  # bytes: the wire is UTF-8 whatever the locale says
+    for line in sys.stdin.buffer:  # bytes: the protocol is UTF-8, whatever the locale is
         message = json.loads(line)
         if message["type"] == "hello":
             print('{"type":"hello","protocol":1,"name":"random-python"}', flush=True)

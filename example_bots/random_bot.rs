@@ -54,7 +54,7 @@ fn value_length(s: &str) -> usize {
 }
 
 /// The text of a key's value, or "". It walks the object key by key: searching the line for
-/// "legal" would be fooled by an opponent who calls himself that.
+/// "legal" would be fooled by an opponent of that name.
 fn field<'a>(object: &'a str, key: &str) -> &'a str {
     let mut rest = object.trim_start_matches([' ', '{']);
     while rest.starts_with('"') {
@@ -91,7 +91,7 @@ fn main() -> io::Result<()> {
             "\"bye\"" => break,
             _ => {}
         }
-        out.flush()?; // or the answer may stay in the buffer and the server waits in vain
+        out.flush()?; // otherwise the answer may stay in the buffer while the server waits
     }
     Ok(())
 }

@@ -15,11 +15,11 @@ choose() {
 # Sets type, id and legal from a line of JSON. Once the escapes are gone every quote is a real one, so
 # of the pieces between quotes each second one is a string and the others are the punctuation around it.
 # A string followed by ':' is a key, and one at depth 1 is a key of the message itself: text in a name
-# or a note that only looks like a key is never taken for one.
+# or a note that looks like a key is never mistaken for one.
 parse() {
   local line=$1 depth=0 i key open close
   type='' id='' legal=()
-  line=${line//'\\'/_}   # first \\, so that the \ in \\" is not taken for the quote's
+  line=${line//'\\'/_}   # first \\, so that the second \ of \\" does not escape the quote
   line=${line//'\"'/_}
   local pieces=($line)
   for ((i = 1; i < ${#pieces[@]}; i += 2)); do

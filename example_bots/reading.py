@@ -1,4 +1,4 @@
-"""What the Python bots share: a request's cards as the engine's cards, and the stones as a move would leave them."""
+"""Shared by the Python bots: the cards of a request as cards of the engine, and the stones after a move."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from protocol.messages import GameState, Side
 _ABOVE_ALL_STRENGTHS = strength(Formation.COLOUR_RUN, 64)
 
 
-@attrs.frozen(cache_hash=True)  # bots remember what they found out about a stone
+@attrs.frozen(cache_hash=True)  # bots cache what they compute for a stone
 class Stone:
     mine: tuple[Card, ...]  # sorted, so that the same side is the same tuple
     theirs: tuple[Card, ...]
@@ -44,18 +44,18 @@ def cards(texts: Iterable[str]) -> tuple[Card, ...]:
 
 
 def clan_mask(some: Iterable[Card]) -> int:
-    """The clan cards among them as a bit mask, the way the engine writes a set of cards."""
+    """The clan cards among `some` as a bit mask, which is how the engine represents a set of cards."""
     return sum(1 << card for card in some if is_clan(card))
 
 
 def face_down(state: GameState) -> int:
-    """The clan cards that lie face up nowhere: those of my hand, of the opponent's and of the deck."""
+    """The clan cards that do not lie face up: those in my hand, in the opponent's hand and in the deck."""
     face_up = [text for stone in state.stones for text in stone.yours + stone.theirs]
     return ALL_CLAN_MASK & ~clan_mask(cards(face_up)) & ~clan_mask(cards(state.discard))
 
 
 def after(stones: Sequence[Stone], move: str) -> list[Stone]:
-    """The stones as they will lie after a move of the play phase."""
+    """The stones after a move of the play phase."""
     action, result = parse(move), list(stones)
     stone, card = result[action.stone], action.card
     match action.kind:
@@ -86,9 +86,9 @@ def _without(side: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
     return side[:place] + side[place + 1 :]
 
 
-@lru_cache(maxsize=1 << 12)  # the same sides come again with every move that leaves them alone
+@lru_cache(maxsize=1 << 12)  # most moves leave most sides unchanged
 def best_reachable(side: tuple[Card, ...], needs: int, blind: bool, available: int) -> int:
-    """The strength of the side if it is complete, else of its best completion; 0 if it cannot be completed."""
+    """The strength of a complete side, else of its best completion; 0 if it cannot be completed."""
     if len(side) == needs:
         return side_strength(side, blind)
     # Bisection: a side that cannot beat some strength cannot beat a higher one either.

@@ -1,2 +1,2 @@
-"""The command line: a command parses options, calls another room, prints what comes back and chooses the exit status.
+"""The command line: a command parses options, calls another room, prints the result and chooses the exit status.
 All texts shown while a tournament runs are written here. No other room imports this one."""

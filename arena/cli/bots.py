@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from arena.cli import completion
-from arena.cli.tournament import configured, given, options_of
+from arena.cli.shared import configured, given, options_of
 from arena.plan.options import STARTED
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from arena.plan.bot_spec import BotSpec
 
 _positive = click.IntRange(min=1)
-_report = click.File("w", encoding="utf-8", lazy=False)  # a wrong place is told before the check, not after it
+_report = click.File("w", encoding="utf-8", lazy=False)  # opened before the check, so that a wrong path fails early
 
 
 @click.command()
 def schema() -> None:
-    """The JSON Schema of every message between arena and bot.
+    """Print the JSON Schema of every message between arena and bot.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def schema() -> None:
 def spec() -> None:
     """Read SPEC.md: the rules, the protocol and the journal, for authors of bots.
 
-    On a terminal a pager shows it; otherwise it is printed as it is.
+    On a terminal a pager shows the text; elsewhere it is printed as it is.
 
     \b
     Examples:
@@ -50,21 +50,27 @@ def spec() -> None:
     from importlib import resources
 
     text = (resources.files("arena.devtools") / "SPEC.md").read_text(encoding="utf-8")
-    click.echo_via_pager(text.removesuffix("\n"))  # which adds one
+    click.echo_via_pager(text.removesuffix("\n"))  # the pager adds one
 
 
 @click.command()
 @click.argument("bot", required=False, shell_complete=completion.bot)
-@click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP, instead of starting one.")
+@click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP instead of starting one.")
 @click.option(
-    "--start-ms", type=_positive, default=10_000, show_default=True, help="The time a bot has to start and say hello."
+    "--start-ms",
+    type=_positive,
+    default=10_000,
+    show_default=True,
+    help="Milliseconds for the bot to start and say hello.",
 )
-@click.option("--move-ms", type=_positive, default=1_000, show_default=True, help="The time a bot has for an answer.")
-@click.option("--rounds", type=_positive, default=200, show_default=True, help="Rounds over which memory is watched.")
+@click.option(
+    "--move-ms", type=_positive, default=1_000, show_default=True, help="Milliseconds for each answer of the bot."
+)
+@click.option(
+    "--rounds", type=_positive, default=200, show_default=True, help="Rounds over which the bot's memory is measured."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option(
-    "--junit", type=click.File("w", encoding="utf-8", lazy=False), help="Write the findings as JUnit XML as well."
-)
+@click.option("--junit", type=_report, help="Also write the findings to this file, as JUnit XML.")
 @options_of(STARTED)
 def check(
     bot: str | None,
@@ -76,10 +82,10 @@ def check(
     junit: TextIO | None,
     **options: str | None,
 ) -> None:
-    """Is a bot fit to play? Plays it through scripted situations and whole rounds, and says what is wrong.
+    """Check whether a bot is fit to play: lead it through scripted situations and whole rounds, and say what is wrong.
 
-    BOT is a command line, name=command, or the name of a bot that comes along. The exit status is 0 if the bot passes
-    and 1 if it does not.
+    BOT is a command line, name=command, or the name of a bundled bot. The exit status is 0 if the bot passes and 1 if
+    it does not.
 
     \b
     Examples:
@@ -91,9 +97,11 @@ def check(
     from arena.devtools.probe import CheckLimits
 
     if (bot is None) is (listen is None):
-        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or say where to --listen.')
+        raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or an address for --listen.')
     if listen is not None and given(options):
-        raise click.UsageError(f"--{next(iter(given(options)))} is for a bot that is started here, not with --listen.")
+        raise click.UsageError(
+            f"--{next(iter(given(options)))} is for a bot that is started here; leave it out with --listen."
+        )
     name = bot or f"the bot at {listen}"
     tell = (lambda _: None) if as_json else _tell_finding
     spec = None if bot is None else configured(lambda: _spec_of(bot, given(options)))
@@ -115,7 +123,7 @@ def _spec_of(bot: str, options: dict[str, str]) -> "BotSpec":
 
 
 def _tell_finding(finding: "Finding") -> None:
-    """Checks that were not made after a failure are counted in the last line, not listed."""
+    """Prints a check that was made; the summary counts those that were skipped after a failure."""
     from arena.devtools import check_report
 
     click.echo(check_report.finding_text(finding))
@@ -129,7 +137,7 @@ def _examine(
     from arena.devtools.bot_sources import CommandSource, ListeningSource
     from arena.devtools.check import examine
     from arena.support.address import AddressError, address_of, open_listener
-    from arena.support.signals import INTERRUPTED, calling_on_signals
+    from arena.support.signals import INTERRUPTED, calling_on_signals, unwrap_exception_group
 
     async def start_or_listen() -> "list[Finding]":
         if spec is not None:
@@ -148,11 +156,10 @@ def _examine(
         return found
 
     try:
-        found = trio.run(until_stopped)
-    except ExceptionGroup as group:
-        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], AddressError):
-            raise click.UsageError(str(group.exceptions[0])) from None
-        raise
+        with unwrap_exception_group(AddressError):
+            found = trio.run(until_stopped)
+    except AddressError as error:
+        raise click.UsageError(str(error)) from None
     if found is None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
@@ -165,8 +172,8 @@ def _examine(
 def new_bot(language: str, folder: Path) -> None:
     """Write a bot to start from, ready to run, into DIR, which must be new or empty.
 
-    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR, and the SDK
-    comes with it as the folder schotten_sdk: the bot needs Python 3.11 and nothing else.
+    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR and gets a copy
+    of the SDK, the folder schotten_sdk: it needs Python 3.11 or newer and nothing else.
 
     \b
     Examples:
@@ -183,7 +190,7 @@ def new_bot(language: str, folder: Path) -> None:
 
 @click.command()
 def bots() -> None:
-    """The bots that come along: use their names wherever a bot is asked for."""
+    """List the bundled bots. Their names can be used wherever a command takes a bot."""
     from arena.plan.bot_spec import BUNDLED_BOTS
 
     for name, bot in BUNDLED_BOTS.items():

@@ -1,4 +1,4 @@
-"""What a shell can complete besides the commands, the options and the files that click knows by itself."""
+"""Shell completion of words that click cannot know: bundled bots, rule sets, languages and choices of options."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -12,24 +12,25 @@ Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]
 
 
 def matching(words: Mapping[str, str | None], incomplete: str) -> "list[CompletionItem]":
-    """Those of the words, with their help, that the incomplete one can become."""
+    """The words that start with `incomplete`, each with its help."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(word, help=text) for word, text in words.items() if word.startswith(incomplete)]
 
 
 def one_of(words: Iterable[str]) -> Complete:
+    """Completes an option that takes one of these words."""
     known = dict.fromkeys(words)
     return lambda _context, _parameter, incomplete: matching(known, incomplete)
 
 
 def bot(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """The bundled bots. Where none of them fits, the shell completes files: a program, or a tournament file."""
+    """Completes bundled bots. Where none matches, the shell completes files: a program, or a tournament file."""
     from click.shell_completion import CompletionItem
 
     from arena.plan.bot_spec import BUNDLED_BOTS
 
-    # The files stand first because bash forgets what comes before them.
+    # Files come first because bash drops all completions before them.
     bots = {name: own.summary for name, own in BUNDLED_BOTS.items()}
     return [CompletionItem(incomplete, type="file"), *matching(bots, incomplete)]
 

@@ -1,4 +1,4 @@
-"""Rounds on the terminal: the loop between what a screen shows and the keys that are pressed."""
+"""Browse rounds on the terminal: show a screen, wait for a key, show the next screen."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +17,13 @@ from engine.cards import Seat
 
 
 def browse_round(replay: Replay, view: Seat | None, paint: Paint) -> None:
+    """Shows one round until the user leaves it; `view` is the seat whose view is shown first, None for both hands."""
     with Terminal(paint) as terminal:
         _look_at(terminal, BoardScreen.of(replay, view))
 
 
 def browse_list(journal: Path, rounds: Sequence[ListedRound], problems: Sequence[str], paint: Paint) -> None:
-    """The list, and each round that is chosen from it."""
+    """Shows the list, and each round that the user chooses from it."""
     screen = ListScreen(
         tuple(rounds), message=f"{counted(len(problems), 'problem')}: {problems[0]}" if problems else ""
     )
@@ -42,7 +43,7 @@ def browse_list(journal: Path, rounds: Sequence[ListedRound], problems: Sequence
 
 
 def _open(terminal: Terminal, journal: Path, opened: ListedRound) -> str:
-    """Returns why it cannot be shown, if it cannot."""
+    """Shows a round of the list. Returns why it cannot be shown, or an empty text."""
     try:
         replay = load_replay(journal, opened.address)
     except JournalError as error:
@@ -52,7 +53,7 @@ def _open(terminal: Terminal, journal: Path, opened: ListedRound) -> str:
 
 
 def _look_at(terminal: Terminal, screen: BoardScreen) -> None:
-    """One round, until somebody leaves it."""
+    """Shows one round until the user leaves it."""
     shown: BoardScreen | None = screen
     while shown is not None:
         terminal.show(shown.lines(*terminal.size()))

@@ -11,8 +11,7 @@ from arena.server.gathering import BeginKey
 
 
 def begin_key(*, or_pipe: bool) -> BeginKey | None:
-    """A task that waits for Enter; None if there is no terminal on which it can be pressed, nor, if one is good enough,
-    a pipe."""
+    """A task that waits for Enter; None if stdin is not a terminal. With `or_pipe` a pipe counts as a terminal."""
     return call_on_enter if _is_terminal() or (or_pipe and _is_pipe()) else None
 
 
@@ -28,7 +27,7 @@ def _is_pipe() -> bool:
 
 
 async def call_on_enter(call: Callable[[], None]) -> None:
-    """Calls each time Enter is pressed, until there is no more input."""
+    """Calls `call` each time Enter is pressed, until the input ends."""
     while True:
         await trio.lowlevel.wait_readable(sys.stdin.fileno())
         try:
@@ -36,5 +35,5 @@ async def call_on_enter(call: Callable[[], None]) -> None:
         except OSError:  # the terminal is gone
             return
         if not data:
-            return  # end of input: there will be no more keys
+            return  # end of input
         call()

@@ -1,4 +1,4 @@
-"""The command line: which commands there are. Each is imported when it is called, so that --help is quick."""
+"""The commands of the command line. Each is imported only when it is called, so that --help is quick."""
 
 import importlib
 import signal
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 # name -> (module, function, the line in --help)
 _COMMANDS: Final = {
-    "play": ("arena.cli.tournament", "play", "A match between two bots."),
-    "run": ("arena.cli.tournament", "run", "A tournament; run again to go on with it."),
-    "serve": ("arena.cli.server", "serve", "A tournament of bots that connect over TCP."),
+    "play": ("arena.cli.tournament", "play", "Play a match between two bots."),
+    "run": ("arena.cli.tournament", "run", "Play a tournament, or resume it."),
+    "serve": ("arena.cli.server", "serve", "Play a tournament of bots that connect over TCP."),
     "connect": ("arena.cli.server", "connect", "Play at a server with any bot."),
-    "watch": ("arena.cli.server", "watch", "The rounds of a server as they are played."),
-    "token": ("arena.cli.server", "token", "A token for a bot that connects."),
-    "table": ("arena.cli.table", "table", "Standings, Elo and cross tables of journals."),
-    "verify": ("arena.cli.table", "verify", "Every round of a journal again through the referee."),
-    "replay": ("arena.cli.replay", "replay", "The rounds of a journal, step by step."),
-    "show": ("arena.cli.show", "show", "A position on a board, with its legal moves."),
-    "report": ("arena.cli.report", "report", "Journals as pages for a browser, every round with its replay."),
-    "regress": ("arena.cli.regress", "regress", "Where does a bot decide otherwise than before?"),
-    "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault once more."),
-    "demo": ("arena.cli.tournament", "demo", "A small tournament of the bots that come along."),
-    "bots": ("arena.cli.bots", "bots", "The bots that come along."),
-    "check": ("arena.cli.bots", "check", "Is a bot fit to play?"),
-    "new-bot": ("arena.cli.bots", "new_bot", "A starter for a bot of your own."),
+    "watch": ("arena.cli.server", "watch", "Follow the rounds of a server as they are played."),
+    "token": ("arena.cli.server", "token", "Make a token for a bot that connects."),
+    "table": ("arena.cli.table", "table", "Print standings, Elo and cross tables of journals."),
+    "verify": ("arena.cli.table", "verify", "Check every round of a journal with the referee."),
+    "replay": ("arena.cli.replay", "replay", "Look at the rounds of a journal, step by step."),
+    "show": ("arena.cli.show", "show", "Draw a position on a board, with its legal moves."),
+    "report": ("arena.cli.report", "report", "Write journals as pages for a browser, with replays."),
+    "regress": ("arena.cli.regress", "regress", "Replay recorded positions and list changed decisions."),
+    "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault again."),
+    "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
+    "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
+    "check": ("arena.cli.bots", "check", "Check whether a bot is fit to play."),
+    "new-bot": ("arena.cli.bots", "new_bot", "Write a bot to start from."),
     "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
-    "schema": ("arena.cli.bots", "schema", "The JSON Schema of the protocol."),
+    "schema": ("arena.cli.bots", "schema", "Print the JSON Schema of the protocol."),
 }
 
 
@@ -50,7 +50,7 @@ class _Lazy(click.Group):
         return command
 
     def shell_complete(self, context: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Commands with their lines, without importing any of them."""
+        """Completes commands with their lines in --help, without importing any of them."""
         commands = matching({name: line for name, (_, _, line) in _COMMANDS.items()}, incomplete)
         return [*commands, *click.Command.shell_complete(self, context, incomplete)]
 
@@ -66,7 +66,7 @@ class _Lazy(click.Group):
         try:
             return super().invoke(context)
         except* KeyboardInterrupt:  # a nursery wraps it in a group
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the way out
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the exit
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
 
@@ -78,29 +78,29 @@ class _Lazy(click.Group):
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="schotten-arena", prog_name="arena")
 def main() -> None:
-    """The place where Schotten Totten bots meet.
+    """An arena for Schotten Totten bots.
 
     SPEC.md says all that the author of a bot needs to know; `arena spec` shows it.
 
     \b
     Examples:
-      arena play greedy random              a match
-      arena run greedy counting "./mybot"   a tournament
-      arena check "./mybot"                 is my bot fit to play?
+      arena play greedy random              play a match
+      arena run greedy counting "./mybot"   play a tournament
+      arena check "./mybot"                 check whether your bot is fit to play
 
     \b
-    For the Tab key to complete commands, options, bots and rule sets:
-      eval "$(_ARENA_COMPLETE=bash_source arena)"    in ~/.bashrc
-      eval "$(_ARENA_COMPLETE=zsh_source arena)"     in ~/.zshrc
-      _ARENA_COMPLETE=fish_source arena | source     in ~/.config/fish/config.fish
+    To complete commands, options, bots and rule sets with the Tab key, add:
+      eval "$(_ARENA_COMPLETE=bash_source arena)"    to ~/.bashrc
+      eval "$(_ARENA_COMPLETE=zsh_source arena)"     to ~/.zshrc
+      _ARENA_COMPLETE=fish_source arena | source     to ~/.config/fish/config.fish
     """
 
 
 def entry() -> None:
-    """What the `arena` script runs: like `main`, with our own words for a full disk or a closed pipe."""
+    """The entry point of the `arena` script: `main`, with one-line errors for a full disk or a closed pipe."""
     try:
         main()
     except BrokenPipeError:
-        sys.exit(1)  # whoever read our output has had enough
+        sys.exit(1)  # the reader of our output closed the pipe
     except OSError as error:
         sys.exit(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""))

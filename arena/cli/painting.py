@@ -1,4 +1,4 @@
-"""Colours of what is printed: whether they are wanted, and how a text gets them."""
+"""Colours of printed text: whether the user wants them, and how they are added."""
 
 import os
 import sys
@@ -11,15 +11,17 @@ from arena.replay.board import coloured
 Paint = Callable[[str], str]  # adds colours to a line
 
 color_option = click.option(
-    "--color/--no-color", default=None, help="Colours, or none.  [on a terminal, unless NO_COLOR is set]"
+    "--color/--no-color", default=None, help="With colours, or without.  [with, on a terminal, unless NO_COLOR is set]"
 )
 
 
 def painter(color: bool | None) -> Paint:
-    """`color` is what the option says; None leaves it to the terminal."""
+    """A function that adds colours, or leaves lines as they are. `color` is the option; None leaves the choice to the
+    terminal."""
     wanted = color if color is not None else sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return coloured if wanted else str
 
 
 def echo_painted(text: str, paint: Paint) -> None:
+    """Prints `text` line by line through `paint`. Colours stay in a pipe too: `painter` has decided about them."""
     click.echo("\n".join(map(paint, text.split("\n"))), nl=False, color=True)

@@ -1,11 +1,14 @@
-"""Listeners for what happens: a live display on a terminal, plain lines or JSON events elsewhere."""
+"""Listeners that print the events of a tournament: a live display on a terminal, plain lines or JSON elsewhere."""
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 
+import click
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,31 +17,37 @@ from rich.text import Text
 from arena.cli.wording import (
     ending_text,
     fault_lines,
+    news_text,
     pairing,
     resumed_text,
     score_text,
     server_text,
-    void_text,
-    withdrawn_text,
 )
 from arena.journal.lines import RoundLine, is_forfeit
-from arena.server.events import ServerEvent
-from arena.tournament.events import (
-    BotWithdrawn,
-    RoundFinished,
-    RoundStarted,
-    RoundVoid,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-)
+from arena.server.events import ServerEvent, ServerListener
+from arena.tournament.events import RoundFinished, RoundStarted, TournamentEnded, TournamentEvent, TournamentOpened
 
 Say = Callable[[str], None]
 AnyEvent = ServerEvent | TournamentEvent
 
 
+def progress_of(events: bool, quiet: bool, with_time: bool = False) -> AbstractContextManager[ServerListener]:
+    """The listener that the options and the terminal ask for."""
+    if events:
+        return nullcontext(JsonEvents(click.echo))
+    if quiet:
+        return nullcontext(Quiet())
+    if sys.stderr.isatty():
+        return LiveDisplay(with_time=with_time)
+    return nullcontext(PlainLines(stamped(say_on_stderr) if with_time else say_on_stderr))
+
+
+def say_on_stderr(text: str) -> None:
+    click.echo(text, err=True)
+
+
 def stamped(say: Say) -> Say:
-    """Every line begins with the local time."""
+    """`say` with the local time before each line."""
 
     def say_with_time(text: str) -> None:
         now = f"{datetime.now():%H:%M:%S}"
@@ -49,15 +58,15 @@ def stamped(say: Say) -> Say:
 
 
 class Quiet:
-    """Says nothing."""
+    """Prints nothing."""
 
     def heard(self, event: AnyEvent, /) -> None:
         pass
 
 
 class PlainLines:
-    """A line for each round, in the words that chess tools use. `remark` says what was played before, if that belongs
-    elsewhere."""
+    """Prints a line for each round, worded as chess tools do. The line about rounds that were played before goes to
+    `remark`, if it is given."""
 
     def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None):
         self._say, self._starts = say, starts
@@ -77,14 +86,10 @@ class PlainLines:
                 self._started(event)
             case RoundFinished():
                 self._finished(event.line)
-            case RoundVoid():
-                self._say(void_text(event.line))
-            case BotWithdrawn():
-                self._say(withdrawn_text(event))
             case TournamentEnded():
                 pass
             case _:
-                self._say(server_text(event))
+                self._say(news_text(event))
 
     def _started(self, event: RoundStarted) -> None:
         if event.planned.id not in self._numbers:
@@ -96,17 +101,17 @@ class PlainLines:
 
     def _finished(self, line: RoundLine) -> None:
         number = self._numbers.pop(line.id, None)
-        if number is None:  # forfeited, never started
+        if number is None:  # forfeited without being started
             number, self._next = self._next, self._next + 1
         if is_forfeit(line):
-            return  # said once, when the bot was withdrawn
+            return  # the withdrawal was printed already
         self._say(f"Finished round {number} ({pairing(line.bots)}): {score_text(line)} {{{ending_text(line)}}}")
         for text in fault_lines(line):
             self._say(f"  round {line.id}: {text}")
 
 
 class JsonEvents:
-    """A JSON object a line, for programs."""
+    """Prints each event as a JSON object on a line of its own, for programs."""
 
     def __init__(self, say: Say):
         self._say = say
@@ -118,8 +123,8 @@ class JsonEvents:
 
 
 class LiveDisplay:
-    """Two lines that are drawn again and again while a tournament runs: how far it is, and who leads. Faults and what
-    happens at a server are printed above them."""
+    """Keeps two lines up to date while a tournament runs: how much of it is played, and which bots lead. Prints faults
+    and the events of a server above them."""
 
     def __init__(self, *, with_time: bool = False):
         self._console = Console(stderr=True)
@@ -142,14 +147,10 @@ class LiveDisplay:
                 pass
             case RoundFinished():
                 self._finished(event.line)
-            case RoundVoid():
-                self._say(void_text(event.line))
-            case BotWithdrawn():
-                self._say(withdrawn_text(event))
             case TournamentEnded():
                 self._stop()
             case _:
-                self._say(server_text(event))
+                self._say(news_text(event))
 
     def _finished(self, line: RoundLine) -> None:
         if self._figures is not None:
@@ -168,7 +169,7 @@ class LiveDisplay:
 
 
 class _Figures:
-    """The two lines, from when they are made until they are stopped."""
+    """The two lines, on the screen from construction until `stop`."""
 
     def __init__(self, console: Console, total: int, done: int):
         self._progress = Progress(

@@ -1,22 +1,23 @@
 """`arena regress`: parse, call, print.
 
-Exit status: 0 the bot decides as recorded, 1 it does not or could not be asked, 2 a wrong call, 130 stopped by Ctrl-C.
+Exit status: 0 the bot decides as recorded, 1 it does not or cannot be asked, 2 a wrong call, 130 stopped by Ctrl-C.
 """
 
 import shlex
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from arena.cli import completion
-from arena.cli.table import journal_argument, journal_errors
-from arena.cli.tournament import given, options_of
+from arena.cli.shared import configured, given, journal_errors, options_of
+from arena.cli.table import journal_argument
 from arena.devtools.regress import Decision, RegressResult, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
 from arena.journal.bot_history import Meetings
 from arena.plan.bot_spec import BotSpec
-from arena.plan.config import ConfigError, bot_from_command_line
+from arena.plan.config import bot_from_command_line
 from arena.plan.options import BOT
 from arena.support.signals import INTERRUPTED
 from arena.support.suggestion import did_you_mean
@@ -28,9 +29,11 @@ from arena.support.text import printable
 @click.argument("bot", shell_complete=completion.bot)
 @click.option("--as", "recorded", metavar="NAME", help="Whose decisions.  [the recorded bot with the same name]")
 @click.option("--round", "rounds", metavar="ID", multiple=True, help="Only this round; may be given again.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), help="At most so many rounds, from the beginning.")
-@click.option("--twice", is_flag=True, help="Ask for everything twice, and tell how often the bot differs from itself.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="At most N rounds, from the beginning.")
+@click.option(
+    "--twice", is_flag=True, help="Ask for every decision twice, and say how often the bot differs from itself."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @options_of([option for option in BOT if option.name != "restart"])
 def regress(
     journal: Path,
@@ -42,16 +45,16 @@ def regress(
     as_json: bool,
     **options: str | None,
 ) -> None:
-    """Where does a bot decide otherwise than an earlier version of it did?
+    """Replay recorded positions to a bot and list the decisions that changed since an earlier version of it.
 
-    The bot is led through the rounds of the journal by the real protocol and asked for every decision of the recorded
+    The bot is led through the rounds of the journal with the real protocol and asked for every decision of the recorded
     bot. Whatever it answers, the recorded move is played, so it sees exactly what the earlier version saw. A fault is
-    told, and the bot is started anew for the next decision.
+    listed, and the bot is started again for the next decision.
 
-    A bot that draws lots differs without being changed; --twice tells how often it differs from itself.
+    A randomised bot differs without being changed; --twice says how often it differs from itself.
 
-    A BOT is the name of one that comes along (see `arena bots`), a command line, or name=command. The exit status is 0
-    if every decision is the same, 1 if not.
+    A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command. The exit status is 0 if
+    every decision is the same, 1 if not.
 
     \b
     Examples:
@@ -59,27 +62,24 @@ def regress(
       arena regress cup.jsonl "./mybot --new" --as mybot-1.0 --limit 10
       arena regress cup.jsonl "mine=./mybot" --round 1.1-2.3 --st 1 --twice
     """
-    try:
-        spec = bot_from_command_line(bot, given(options))
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+    spec = configured(lambda: bot_from_command_line(bot, given(options)))
     with journal_errors():
         meetings = Meetings(journal)
     name = _recorded_name(meetings, recorded, spec.name)
-    wanted = _wanted(meetings, name, rounds, limit)
     findings = Findings(str(journal), spec.name, name)
-    went = _ask(meetings, name, wanted, spec, findings.decisions)
-    if twice and went == RegressResult():
-        findings.again = []
-        went = _ask(meetings, name, wanted, spec, findings.again)
+    went = _ask_all(meetings, _wanted(meetings, name, rounds, limit), spec, findings, twice)
     for problem in dict.fromkeys(meetings.problems):
         click.echo(problem, err=True)
+    _print_and_exit(findings, went, as_json)
+
+
+def _print_and_exit(findings: Findings, went: RegressResult, as_json: bool) -> NoReturn:
     if as_json or findings.decisions or went == RegressResult():
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
     if went.stopped:
         click.echo("Stopped: not every decision was asked for.", err=True)
     if went.failure is not None:
-        raise click.ClickException(f"{spec.name} does not start: {printable(went.failure)}")
+        raise click.ClickException(f"{findings.bot} does not start: {printable(went.failure)}")
     sys.exit(INTERRUPTED if went.stopped else 1 if findings.different else 0)
 
 
@@ -97,27 +97,36 @@ def _recorded_name(meetings: Meetings, wanted: str | None, bot: str) -> str:
 
 
 def _wanted(meetings: Meetings, name: str, ids: tuple[str, ...], limit: int | None) -> list[str]:
-    """The addresses of the rounds to go through."""
+    """The addresses of the rounds to replay."""
     known = list(meetings.rounds_of(name))
     for id in ids:
         if id not in known:
             near = [address for address in known if address.startswith(f"{id}@")]
             listing = printable(shlex.join(["arena", "replay", str(meetings.path), "--bot", name]))
             hint = f"; there are: {', '.join(near)}" if near else f"; {listing} lists the {len(known)} it has"
-            raise click.UsageError(f"--round {id!r}, but {printable(name)} has no round of this name{hint}")
+            raise click.UsageError(f"--round {id!r}, but {printable(name)} has no such round{hint}")
     return [address for address in known if not ids or address in ids][:limit]
 
 
+def _ask_all(meetings: Meetings, wanted: list[str], spec: BotSpec, findings: Findings, twice: bool) -> RegressResult:
+    """Adds the decisions of the bot in the wanted rounds to `findings`."""
+    went = _ask(meetings, findings.recorded_bot, wanted, spec, findings.decisions)
+    if twice and went == RegressResult():
+        findings.again = []
+        went = _ask(meetings, findings.recorded_bot, wanted, spec, findings.again)
+    return went
+
+
 def _ask(meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[Decision]) -> RegressResult:
-    """Adds each decision to the list, and on a terminal says how many there are."""
+    """Adds each decision to `decisions`, and on a terminal shows how many there are."""
     shows = sys.stderr.isatty()
 
-    def told(decision: Decision) -> None:
+    def add(decision: Decision) -> None:
         decisions.append(decision)
         if shows and len(decisions) % 10 == 0:
             click.echo(f"\r{len(decisions)} decisions ", nl=False, err=True)
 
-    went = lead_through(meetings.matches(name, frozenset(wanted)), spec, told)
+    went = lead_through(meetings.matches(name, frozenset(wanted)), spec, add)
     if shows:
         click.echo("\r\x1b[K", nl=False, err=True)
     return went

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.table import journal_errors, journals_argument
+from arena.cli.shared import journal_errors
+from arena.cli.table import journals_argument
 
 
 def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
-    """None is all."""
+    """The number that the text says; None if it says all."""
     if text == "all":
         return None
     if not text.isdecimal():
@@ -20,20 +21,20 @@ def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> i
 @journals_argument
 @click.option(
     "-o", "--output", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-    help="Where to; without it the folder JOURNAL.report beside the first journal.",
+    help="The folder to write.  [JOURNAL.report beside the first journal]",
 )  # fmt: skip
 @click.option(
     "--rounds", "most", default="2000", show_default=True, metavar="N|all", callback=_how_many,
-    help="How many rounds can be looked at in the report: a sample, if there are more.",
+    help="How many rounds get a replay in the report; if there are more, a sample of them.",
 )  # fmt: skip
 def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) -> None:
-    """A report of one or more journals, as pages for a browser.
+    """Write a report of one or more journals, as pages for a browser.
 
-    Standings with Elo, the cross table, Elo over the course, endings and faults, thinking times, surprises, and the
-    rounds with their replays. It needs neither a server nor a network: open DIR/index.html, or put the folder on
-    any web server. A report that is there already is written anew; a folder with anything else in it is left alone.
+    It has standings with Elo, the cross table, Elo over time, endings and faults, thinking times, surprises, and the
+    rounds with their replays. It needs neither a server nor a network: open DIR/index.html, or put the folder on any
+    web server. An existing report in DIR is replaced; a folder with anything else in it is not touched.
 
-    What bots note while they play is shown. Their commands, folders and environments are not.
+    The report shows the notes of the bots, but not their commands, folders and environments.
 
     \b
     Examples:

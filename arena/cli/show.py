@@ -5,6 +5,7 @@ from typing import TextIO
 import click
 
 from arena.cli.painting import color_option, echo_painted, painter
+from arena.cli.shared import Refused
 from arena.replay.position_report import NAMES, position_report
 from arena.support.text import printable
 from engine.cards import SEATS
@@ -15,22 +16,18 @@ _LONGEST = 64 * 1024  # characters; the longest position has about a thousand
 _SEATS = {name: seat for seat in SEATS for name in (str(seat), NAMES[seat])}
 
 
-class _Mistake(click.ClickException):
-    """The file is not a position."""
-
-    exit_code = 2
-
-
 @click.command()
 @click.argument("file", metavar="POSITION-FILE", type=click.File(encoding="utf-8"))
-@click.option("--seat", metavar="0|1|you|opponent", type=click.Choice(list(_SEATS)), help="What this seat sees.")
+@click.option(
+    "--seat", metavar="0|1|you|opponent", type=click.Choice(list(_SEATS)), help="Show only what this seat sees."
+)
 @color_option
 def show(file: TextIO, seat: str | None, color: bool | None) -> None:
-    """Draws a position on a board, with its legal moves and what the referee says to each claim.
+    """Draw a position on a board, with its legal moves and the referee's answer to each claim.
 
     POSITION-FILE is a text such as `arena replay JOURNAL ROUND --at N --position` prints; - reads it from stdin.
-    SPEC.md describes the text, and most of its lines can be left out. Seat 0, "you", sits below. A mistake is named
-    with its line, and then the exit status is 2.
+    SPEC.md describes the text; most of its lines can be left out. Seat 0, "you", sits below. An error message names
+    the line of a mistake, and the exit status is 2.
 
     \b
     Examples:
@@ -45,7 +42,7 @@ def show(file: TextIO, seat: str | None, color: bool | None) -> None:
     except PositionError as error:
         located = with_line(error, text)
         where = name if located.line is None else f"{name}:{located.line}"
-        raise _Mistake(f"{where}: {printable(located.problem)}") from None
+        raise Refused(f"{where}: {printable(located.problem)}") from None
     echo_painted(shown, painter(color))
 
 
@@ -53,7 +50,7 @@ def _read(file: TextIO, name: str) -> str:
     try:
         text = file.read(_LONGEST + 1)
     except UnicodeDecodeError:
-        raise _Mistake(f"{name}: this is not a text in UTF-8") from None
+        raise Refused(f"{name}: this is not UTF-8 text") from None
     if len(text) > _LONGEST:
-        raise _Mistake(f"{name}: this is too long for a position: more than {_LONGEST} characters")
+        raise Refused(f"{name}: this is too long for a position: more than {_LONGEST} characters")
     return text

@@ -1,12 +1,12 @@
 """Commands that read journals: parse, call, print."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from arena.cli.shared import journal_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class JournalPath(click.Path):
-    """The file of a journal. A tournament file is refused with the name of its journal, before its lines are."""
+    """The path of a journal. Refuses a tournament file with the name of its journal, which says more than the journal's
+    first syntax error would."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
@@ -32,17 +33,6 @@ journals_argument = click.argument("journals", nargs=-1, required=True, metavar=
 journal_argument = click.argument("journal", type=JournalPath())
 
 
-@contextmanager
-def journal_errors() -> Iterator[None]:
-    """A file that cannot be read as a journal gets one line."""
-    from arena.journal.file import JournalError
-
-    try:
-        yield
-    except JournalError as error:
-        raise click.ClickException(str(error)) from None
-
-
 def print_standings(
     journals: list[Path],
     form: "TableFormat | None" = None,
@@ -52,7 +42,7 @@ def print_standings(
     anchor: tuple[str, float] | None = None,
     leave_out_faults: bool = False,
 ) -> None:
-    """The table on stdout; what is damaged in the journals on stderr."""
+    """Prints the table on stdout, and on stderr what is damaged in the journals."""
     from arena.stats.standings import fold
     from arena.stats.tables import TableFormat, render
 
@@ -72,12 +62,13 @@ def print_standings(
 @click.command()
 @journals_argument
 @click.option(
-    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"])
-)
-@click.option("--cross", is_flag=True, help="Cross tables of points and of wins, too.")
+    "--format", "form", default="table", show_default=True, type=click.Choice(["table", "csv", "json", "markdown"]),
+    help="How the standings are printed.",
+)  # fmt: skip
+@click.option("--cross", is_flag=True, help="Also print cross tables of points and of wins.")
 @click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see above.")
 @click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
-@click.option("--average", default=0.0, show_default=True, help="The average rating, without an anchor.")
+@click.option("--average", default=0.0, show_default=True, help="The average rating, if there is no anchor.")
 @click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
 def table(
     journals: tuple[Path, ...],
@@ -88,10 +79,10 @@ def table(
     average: float,
     no_faults: bool,
 ) -> None:
-    """Standings with Elo, from one or more journals.
+    """Print standings with Elo, from one or more journals.
 
-    Elo is the maximum-likelihood rating over all rounds, a draw counting half. +/- is the 95 % interval with pairs of
-    rounds, in which each bot begins once, as the unit. LOS is the likelihood that a bot is better than the next one in
+    Elo is the maximum-likelihood rating over all rounds, where a draw counts half. +/- is the 95 % interval; its unit
+    is the pair of rounds in which each bot begins once. LOS is the likelihood that a bot is better than the next one in
     the table.
 
     \b
@@ -111,14 +102,19 @@ def table(
       arena table cup.jsonl --cross --format markdown
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
     """
-    from arena.stats.columns import columns_named
     from arena.stats.tables import TableFormat
 
+    chosen = _columns(columns) if columns else None
+    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+
+
+def _columns(text: str) -> "Sequence[Column]":
+    from arena.stats.columns import columns_named
+
     try:
-        chosen = columns_named(columns) if columns else None
+        return columns_named(text)
     except ValueError as error:
         raise click.UsageError(f"--columns: {error}") from None
-    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
 
 
 def _anchor(text: str | None) -> tuple[str, float] | None:
@@ -134,9 +130,10 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 @click.command()
 @journals_argument
 def verify(journals: tuple[Path, ...]) -> None:
-    """Every round again through the referee, every deal from the secret that the journal reveals at its end, every
-    point recounted. The exit status is 1 if anything is wrong. Types of line that this version does not know are
-    skipped and counted.
+    """Verify journals: play every round again with the referee, derive every deal from the secret that the journal
+    reveals at its end, and recount every point.
+
+    The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
     \b
     Example:

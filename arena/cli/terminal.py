@@ -1,5 +1,5 @@
-"""The terminal while somebody looks at rounds: one key at a time, the whole window redrawn, and everything as it was
-before once it is over, whatever ends it."""
+"""The terminal while the user browses rounds: it reads single keys, redraws the whole window, and restores the terminal
+afterwards, whatever ends the command."""
 
 import contextlib
 import os
@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final
 
-_ENTER: Final = "\x1b[?1049h\x1b[?25l"  # the other screen, no cursor
+_ENTER: Final = "\x1b[?1049h\x1b[?25l"  # the alternate screen, without a cursor
 _LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?1049l"
-_ESCAPE_WAIT: Final = 0.05  # seconds until an escape is a key of its own and not the start of an arrow
+_ESCAPE_WAIT: Final = 0.05  # seconds after which an escape is the Escape key and not the start of an arrow key
 RESIZED: Final = "resized"
-CLOSED: Final = "ctrl-d"  # nobody types any more
+CLOSED: Final = "ctrl-d"  # the input has ended
 
 _SEQUENCES: Final = {
     **{f"\x1b{kind}{letter}": name
@@ -35,7 +35,7 @@ _KEY: Final = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]|.", re.DOTALL)
 
 
 def keys_in(typed: str) -> Iterator[str]:
-    """The names of the keys that send these characters; sequences that are none of ours are passed over."""
+    """The names of the keys that send these characters. Unknown escape sequences are ignored."""
     for found in _KEY.findall(typed):
         if len(found) == 1:
             yield _PLAIN.get(found, found)
@@ -44,12 +44,12 @@ def keys_in(typed: str) -> Iterator[str]:
 
 
 def is_interactive() -> bool:
-    """Whether somebody sits there who can see and type."""
+    """Whether stdin and stdout are a terminal that can move its cursor."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 class Terminal:
-    """A context manager. `paint` adds colours to a line that has its final width."""
+    """A context manager that takes over the terminal and restores it. `paint` adds colours to a line of final width."""
 
     def __init__(self, paint: Callable[[str], str]):
         self._in, self._out = sys.stdin.fileno(), sys.stdout.fileno()
@@ -82,7 +82,7 @@ class Terminal:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._old_waker)
-        with contextlib.suppress(OSError, termios.error):  # the window may be gone: then nothing is left to restore
+        with contextlib.suppress(OSError, termios.error):  # the window may be closed; then there is nothing to restore
             self._end()
         os.close(self._woken)
         os.close(self._waker)
@@ -98,13 +98,13 @@ class Terminal:
             termios.tcsetattr(self._in, termios.TCSADRAIN, self._before)
 
     def suspend(self) -> None:
-        """Ctrl-Z: the shell gets its terminal, and we get ours back when it lets us go on."""
+        """Handles Ctrl-Z: restores the terminal for the shell, stops, and takes over again once resumed."""
         self._end()
         ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, ours)
         self._begin()
-        self._waiting.append(RESIZED)  # draw it all again
+        self._waiting.append(RESIZED)  # redraw everything
 
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
@@ -119,7 +119,7 @@ class Terminal:
         self._write("\x1b[H" + "\r\n".join(rows) + "\x1b[J")
 
     def key(self) -> str:
-        """Waits for the next key, or for another size of the window."""
+        """Waits for the next key and returns its name, or RESIZED when the size of the window changes."""
         while not self._waiting:
             ready, _, _ = select.select([self._in, self._woken], [], [])
             if self._woken in ready:

@@ -1,4 +1,4 @@
-"""Events in words for people. Pure."""
+"""The texts for events: of a tournament, of a server and of a bot at a server. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,8 +36,8 @@ from arena.server.events import (
     Stopping,
     TokensUnprotected,
 )
-from arena.support.text import printable, printable_lines
-from arena.tournament.events import BotWithdrawn, TournamentOpened
+from arena.support.text import counted, printable, printable_lines
+from arena.tournament.events import BotWithdrawn, RoundVoid, TournamentOpened
 
 _NAMED_AT_MOST: Final = 8  # bots in a line
 _REASONS: Final = {
@@ -60,10 +60,10 @@ _REASONS: Final = {
 
 
 def resumed_text(event: TournamentOpened) -> str | None:
-    """What is said about rounds that were played before; None if there are none."""
+    """A line about the rounds that are in the journal already; None if there are none."""
     if not event.finished:
         return None
-    left = "nothing is left to play" if event.finished == event.rounds else "going on"
+    left = "nothing is left to play" if event.finished == event.rounds else "resuming"
     return f"{event.finished} of {event.rounds} rounds are in the journal already: {left}."
 
 
@@ -86,8 +86,8 @@ def ending_text(line: RoundLine) -> str:
 
 
 def fault_lines(line: RoundLine) -> list[str]:
-    """What went wrong, a line for each bot at fault, and where to look. Fit for a terminal, although it may hold what
-    the bot wrote."""
+    """A line for each bot at fault that says what went wrong, the last one with the folder of the fault. Control
+    characters that the bot wrote are escaped."""
     fault = line.fault
     if fault is None:
         return []
@@ -99,13 +99,19 @@ def fault_lines(line: RoundLine) -> list[str]:
     return [printable(text) for text in found]
 
 
-def void_text(line: VoidLine) -> str:
+def news_text(event: RoundVoid | BotWithdrawn | ServerEvent) -> str:
+    match event:
+        case RoundVoid():
+            return _void_text(event.line)
+        case BotWithdrawn():
+            return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
+        case _:
+            return server_text(event)
+
+
+def _void_text(line: VoidLine) -> str:
     reason = printable_lines(line.reason)
     return f"Void round {line.id} ({pairing(line.bots)}), will be played again: {reason}"
-
-
-def withdrawn_text(event: BotWithdrawn) -> str:
-    return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
 
 
 # A server
@@ -120,7 +126,7 @@ def _server_text(event: ServerEvent) -> str:
         case Listening():
             return f"Listening at {event.address}"
         case TokensUnprotected():
-            return "Warning: tokens cross the network in the clear; with --cert and --key they do not"
+            return "Warning: tokens cross the network unencrypted; use --cert and --key to encrypt them"
         case FewDescriptors():
             return (
                 f"Warning: this machine allows {event.limit} open files, which is too few for {event.connections} "
@@ -128,8 +134,8 @@ def _server_text(event: ServerEvent) -> str:
             )
         case NamesForgotten():
             return (
-                f"Warning: {event.file} does not say whose names these are: {_list(event.bots)}; the first bot that "
-                "comes with one of them has it"
+                f"Warning: {event.file} does not say who owns these names: {_list(event.bots)}; each belongs to the "
+                "first bot that connects with it"
             )
         case LobbyWaits():
             return f"In the lobby: {_list(event.here)}. Missing: {_list(event.missing)}. It begins {_when(event)}."
@@ -144,7 +150,7 @@ def _server_text(event: ServerEvent) -> str:
             what = f"Cycle {event.cycle}" if event.forever else "The tournament"
             return f"{what} begins: {_list(event.bots)}"
         case Stopping():
-            return "Stopping: running matches may end; once more stops at once."
+            return "Stopping: running matches may end; a second signal stops at once."
         case PeerRefused() | PeerBrokeProtocol() | AcceptFailed() | FloodDropped() | FloodNotDropped():
             more = f" (and {event.unreported} more)" if event.unreported else ""
             return _incident_text(event) + more
@@ -156,13 +162,13 @@ def _incident_text(event: Incident) -> str:
         case PeerRefused():
             return f"{event.address} was refused: {event.reason}"
         case PeerBrokeProtocol():
-            return f"{event.address} said something wrong ({event.code})"
+            return f"{event.address} broke the protocol ({event.code})"
         case AcceptFailed():
             return f"cannot accept a connection: {event.reason}"
         case FloodDropped():
             return f"a flood of connections comes from {', '.join(event.sources)}"
         case FloodNotDropped():
-            return f"a flood of connections cannot be kept out by the kernel: {event.reason}"
+            return f"the kernel cannot drop a flood of connections: {event.reason}"
     assert_never(event)
 
 
@@ -173,13 +179,13 @@ def _when(event: LobbyWaits) -> str:
         case "key":
             when = ""
         case _:
-            when = "when two are there" if event.forever else "when all are there"
+            when = "when two are here" if event.forever else "when all are here"
     return " or ".join(filter(None, (when, "when Enter is pressed" if event.has_begin_key else "")))
 
 
 def _list(names: Sequence[str]) -> str:
     if not names:
-        return "nobody"
+        return "none"
     more = len(names) - _NAMED_AT_MOST
     return ", ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
 
@@ -197,7 +203,7 @@ def _client_text(event: ClientEvent) -> str:
             again = " again" if event.again else ""
             return f"Connected{again} to {event.address} as {event.name}"
         case MatchBegan():
-            return f"Match {event.match} against {event.opponent} begins: {_count(event.rounds, 'round')}"
+            return f"Match {event.match} against {event.opponent} begins: {counted(event.rounds, 'round')}"
         case MatchEnded():
             result = {"win": "won", "loss": "lost", "draw": "drawn"}[event.result]
             points = f"{event.points.yours} to {event.points.theirs} points"
@@ -209,19 +215,15 @@ def _client_text(event: ClientEvent) -> str:
         case DealNotAsPromised():
             return event.problem
         case TokenUnprotected():
-            return "Warning: the token crosses the network in the clear; with --tls it does not"
+            return "Warning: the token crosses the network unencrypted; use --tls to encrypt it"
         case ServerSaidBye():
             return f"The server says bye: {event.reason}; {event.deals}"
         case PlayEnded():
-            matches = f"{_count(event.matches.total, 'match', 'matches')} ({_record(event.matches)})"
-            rounds = f"{_count(event.rounds.total, 'round')} ({_record(event.rounds)})"
+            matches = f"{counted(event.matches.total, 'match', 'matches')} ({_record(event.matches)})"
+            rounds = f"{counted(event.rounds.total, 'round')} ({_record(event.rounds)})"
             return f"Played {matches}, {rounds}: {event.points.yours} to {event.points.theirs} points"
     assert_never(event)
 
 
 def _record(record: Record) -> str:
     return f"{record.won} won, {record.lost} lost, {record.drawn} drawn"
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"

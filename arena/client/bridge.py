@@ -1,7 +1,7 @@
-"""`arena connect`: a bot that speaks on stdin and stdout plays at a server, and comes back when the connection is lost.
+"""`arena connect`: a bot that speaks on stdin and stdout plays at a server, and reconnects when the connection is lost.
 
-Every connection has a process of its own: the bot is started when the server is there, hears what the server says and
-answers for itself. We only add the token to its hello, and check the deals.
+Every connection has a bot process of its own, which is started once the server accepts the connection. The bot gets the
+server's lines and answers them itself. The bridge only adds the token to the bot's hello, and checks the deals.
 """
 
 import ipaddress
@@ -40,8 +40,8 @@ Report = Callable[[ClientEvent], None]
 
 
 def connect_all(server: Destination, spec: BotSpec, connections: int, report: Report) -> bool:
-    """Plays until the server has no more use for the bot; false if a signal came first. Raises ConnectError and
-    AddressError."""
+    """Plays on all connections until the server says bye for good; returns false if a signal came first.
+    Raises ConnectError if playing is impossible, and AddressError if the address is malformed."""
     parse_address(server.address)
     tally = Tally()
     try:
@@ -61,10 +61,11 @@ async def _until_stopped(server: Destination, spec: BotSpec, connections: int, r
 
 
 async def stay_connected(server: Destination, spec: BotSpec, report: Report, tally: Tally) -> None:
-    """Returns once the server has no more use for the bot. Raises ConnectError."""
+    """Plays, and reconnects whenever the connection is lost, until the server says bye for good. Raises ConnectError if
+    another attempt cannot help, or if no attempt succeeded for `server.retry` seconds."""
     visit = Visit(server, spec, report, server.context(), tally)
     backoff = Backoff(server.retry, trio.current_time())
-    reported: str | None = None  # the problem, since the last welcome
+    reported: str | None = None  # the last problem, so that it is reported once until the next welcome
     while True:
         problem = await visit.play()
         if problem is None:
@@ -82,7 +83,7 @@ async def stay_connected(server: Destination, spec: BotSpec, report: Report, tal
 
 
 class Visit:
-    """One connection after the other, with what is remembered between them."""
+    """Makes one connection after the other, and keeps what has to survive from one to the next."""
 
     def __init__(self, server: Destination, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
         self._server = server
@@ -94,15 +95,16 @@ class Visit:
         self._bye: Bye | None = None
         self._refused: str | None = None
         self._warned = False
-        self._fatal: str | None = None  # what it does not help to try again
-        self._ended: str | None = None  # how the bot did, if it left first
-        self._greeted = False  # by the server
+        self._fatal: str | None = None  # a problem that another attempt cannot solve
+        self._ended: str | None = None  # how the bot ended, if it left before the server
+        self._greeted = False  # the server said hello
         self.welcomed = False
-        self._was_welcomed = False  # by any connection
+        self._was_welcomed = False  # on any connection
         self._deals = DealCheck()
 
     async def play(self) -> str | None:
-        """One connection. Returns why there has to be another one; None if there has not."""
+        """Plays on one connection. Returns why another one is needed; None if none is. Raises ConnectError if another
+        attempt cannot help."""
         self.welcomed = self._greeted = False
         self._bye = self._refused = self._ended = None
         try:
@@ -133,7 +135,7 @@ class Visit:
             return f"the bot {self._ended}"
         if self._greeted:
             return "the connection was lost"
-        return "the server says nothing" + ("" if self._server.tls else MAYBE_TLS)
+        return "the server did not say hello" + ("" if self._server.tls else MAYBE_TLS)
 
     def warn_of_clear_text(self, peer: str) -> None:
         address = ipaddress.ip_address(peer.partition("%")[0])
@@ -145,11 +147,11 @@ class Visit:
         async with trio.open_nursery() as nursery:
 
             async def run(pump: Callable[[trio.abc.Stream, BotProcess], Awaitable[None]]) -> None:
-                """The first that ends, ends the other."""
+                """The pump that ends first cancels the other."""
                 try:
                     await pump(stream, process)
                 except (trio.BrokenResourceError, trio.ClosedResourceError):
-                    pass  # how it ended is seen by who is left
+                    pass  # the other end closed; `_outcome` says how
                 except RemoteProtocolError as error:
                     self._fatal = str(error)
                 nursery.cancel_scope.cancel()
@@ -163,13 +165,13 @@ class Visit:
             for line in lines.feed(data):
                 self._hear(line)
             if self._refused is not None:
-                continue  # the bot will not play, and the user hears why from us: once is enough
+                continue  # the bot will not play, and `_outcome` tells the user why
             try:
                 await process.stream.send_all(data)
             except trio.BrokenResourceError:
                 await self._bot_left(process)
                 return
-        if self._bye is not None:  # the bot may hear it, too
+        if self._bye is not None:  # let the bot read it and end by itself
             process.stream.close_writer()
             with trio.move_on_after(1):
                 await process.wait_exit()
@@ -178,7 +180,7 @@ class Visit:
         try:
             message = decode_from_server(line)
         except RemoteProtocolError:
-            return  # for the bot to judge
+            return  # the bot gets the line and must deal with it
         match message:
             case ServerHello():
                 self._greeted = True
@@ -222,11 +224,11 @@ class Visit:
             self._ended = f"was ended: {process.overrun.words}"
 
     def _hello(self, line: bytes) -> bytes:
-        """The bot's hello with what it does not know: the token, and the connection that was lost. Raises
-        RemoteProtocolError."""
+        """The bot's hello with what the bot does not know: the token, and the session of the connection that was lost.
+        Raises RemoteProtocolError if the line is not a hello."""
         hello = decode_from_bot(line)
         if not isinstance(hello, BotHello):
-            raise RemoteProtocolError(Code.OUT_OF_TURN, "the bot's first line is no hello")
+            raise RemoteProtocolError(Code.OUT_OF_TURN, "the bot's first line is not a hello")
         return encode(
             msgspec.structs.replace(
                 hello,

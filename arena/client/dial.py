@@ -14,28 +14,30 @@ from arena.bots.streams import tune
 from arena.support.address import parse_address
 from arena.support.signals import first_exception
 
-MAYBE_TLS: Final = "; if it speaks TLS, say --tls"
+MAYBE_TLS: Final = "; if it speaks TLS, add --tls"
 
 
 class ConnectError(Exception):
-    """It does not help to try again."""
+    """The server cannot be used, and another attempt would not help."""
 
 
 class CannotConnect(Exception):
-    """Nobody listens there, at least not now."""
+    """The server cannot be reached now; another attempt may succeed."""
 
 
 @attrs.frozen
 class Destination:
+    """A server, and how to introduce oneself there."""
+
     address: str
     token: str | None = attrs.field(default=None, repr=False)
-    name: str | None = None  # instead of the bot's own
+    name: str | None = None  # replaces the bot's own
     tls: bool = False
     ca: Path | None = None
-    retry: float = 300.0  # seconds without a welcome before we give up
+    retry: float = 300.0  # seconds without a welcome before the bridge gives up
 
     def context(self) -> ssl.SSLContext | None:
-        """Raises ConnectError if the CA file is none."""
+        """The TLS context, or None without TLS. Raises ConnectError if the CA file cannot be used."""
         if not self.tls:
             return None
         try:
@@ -45,17 +47,17 @@ class Destination:
 
 
 async def connected(
-    server: Destination, tls: ssl.SSLContext | None, met: Callable[[str], None] = lambda _peer: None
+    server: Destination, tls: ssl.SSLContext | None, before_talking: Callable[[str], None] = lambda _peer: None
 ) -> trio.abc.Stream:
-    """`met` is told the address of whoever we speak to, before anything is said. Raises CannotConnect, and
-    ConnectError where it does not help to try again."""
+    """Opens a connection. Calls `before_talking` with the IP address of the peer before anything is sent. Raises
+    CannotConnect, or ConnectError if another attempt would not help."""
     host, port = parse_address(server.address)
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
         raise CannotConnect(f"cannot connect to {server.address}: {_reason(error)}") from None
     tune(stream.socket)
-    met(stream.socket.getpeername()[0])
+    before_talking(stream.socket.getpeername()[0])
     if tls is None:
         return stream
     secure = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
@@ -76,7 +78,7 @@ async def connected(
 
 
 def _reason(error: OSError) -> str:
-    """Why the first of the several attempts that trio makes failed."""
+    """Why trio could not connect. It tries several addresses; the first failure is reported."""
     cause = first_exception(error.__cause__) if error.__cause__ else error
     if isinstance(cause, socket.gaierror):  # its number is not one of the system's errors
         return str(cause.strerror)

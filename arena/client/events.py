@@ -7,6 +7,8 @@ from protocol.messages import Points, Result
 
 @attrs.frozen
 class Record:
+    """How many matches or rounds a bot has won, lost and drawn."""
+
     won: int = 0
     lost: int = 0
     drawn: int = 0
@@ -31,7 +33,7 @@ class Welcomed:
 
     address: str
     name: str
-    again: bool  # a connection was lost before
+    again: bool  # an earlier connection was lost
 
 
 @attrs.frozen
@@ -47,11 +49,13 @@ class MatchEnded:
     opponent: str
     result: Result
     points: Points
-    matches: Record  # so far, with this one
+    matches: Record  # so far, including this one
 
 
 @attrs.frozen
 class Reconnecting:
+    """The connection failed or was lost, and another attempt follows."""
+
     problem: str
 
 
@@ -65,6 +69,8 @@ class ServerComplained:
 
 @attrs.frozen
 class DealNotAsPromised:
+    """A revealed deal does not match the hash that the server gave before the round."""
+
     problem: str
 
 
@@ -76,12 +82,12 @@ class TokenUnprotected:
 @attrs.frozen
 class ServerSaidBye:
     reason: str
-    deals: str  # whether they were as promised
+    deals: str  # says whether they matched their hashes
 
 
 @attrs.frozen
 class PlayEnded:
-    """All connections have ended, for whatever reason."""
+    """All connections have ended."""
 
     matches: Record
     rounds: Record

@@ -1,4 +1,4 @@
-"""`arena watch`: the rounds of a server as they are played, on a board in the terminal or as lines."""
+"""`arena watch`: shows the rounds of a server as they are played, on a board in the terminal or as lines."""
 
 import json
 from collections.abc import Callable
@@ -49,11 +49,11 @@ _CHUNK: Final = 64 * 1024
 
 @attrs.define
 class Screen:
-    """Shows one round after the other; a board on a terminal, lines elsewhere."""
+    """Shows one round after the other: as a board on a terminal, as lines elsewhere."""
 
     write: Callable[[str], None]
     on_terminal: bool
-    match: str = ""  # the one that is watched; any if empty
+    match: str = ""  # the id of the match to watch; empty for any
     colour: bool = False
     last_result: str = ""
 
@@ -76,7 +76,7 @@ class Screen:
         points = f"points so far {message.points[0]} - {message.points[1]}"
         head = f"Match {_where(message)}  {printable(message.rules)}  {_names(message.bots)}  {points}"
         lines = [head, did, "", *board(message.bots, step, steady=True), "", self.last_result]
-        plain = map(printable, lines)  # cards are texts of the server, too
+        plain = map(printable, lines)  # the names of cards come from the server and are untrusted
         text = "\x1b[K\n".join(coloured(line) if self.colour else line for line in plain)
         self.write(f"\x1b[H{text}\x1b[J")
 
@@ -105,13 +105,13 @@ def _move(message: WatchedPosition) -> str:
 
 
 def json_line(line: bytes) -> str:
-    """A message as it came; what would do something to a terminal is written as JSON writes it."""
+    """A message as it came, with control characters escaped as in JSON, so that it cannot affect a terminal."""
     text = line.decode()
     return text if text.isprintable() else "".join(map(_json_character, text))
 
 
 def _json_character(char: str) -> str:
-    if char in "\t\r\n":  # outside of texts, where they mean nothing
+    if char in "\t\r\n":  # outside of JSON strings, where they mean nothing
         return " "
     return char if char.isprintable() else json.dumps(char)[1:-1]
 
@@ -121,7 +121,7 @@ def _took(ms: int | None) -> str:
 
 
 def position_of(message: WatchedPosition) -> Position:
-    """What the server shows. Raises ConnectError if it names something that is not in the game."""
+    """The position that the server shows. Raises ConnectError if the message names something that the game lacks."""
     try:
         if len(message.stones) != len(STONES):
             raise ValueError(f"there are {len(message.stones)} stones, but expected {len(STONES)}")
@@ -137,7 +137,7 @@ def position_of(message: WatchedPosition) -> Position:
             to_move=SEATS[message.to_move or 0],
         )
     except (EngineError, ValueError) as error:
-        raise ConnectError(f"the server shows a position that this program does not know: {error}") from None
+        raise ConnectError(f"the server sent a position that this program cannot read: {error}") from None
 
 
 def _stone(stone: WatchedStone) -> StonePosition:
@@ -158,7 +158,7 @@ def _both(texts: BothSides) -> tuple[Cards, Cards]:
 
 
 def _card(text: str) -> Card:
-    """A card, or the back of one in a hand that is hidden."""
+    """A card, or the back of a card in a hidden hand."""
     return BACK_BY_TEXT[text] if text in BACK_BY_TEXT else cards_from_texts([text])[0]
 
 
@@ -167,8 +167,8 @@ def _seat(seat: int | None) -> Seat | None:
 
 
 async def watch(server: Destination, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> bool:
-    """Until the server has nothing more to show; false if a signal came first. `tell_line` gets the lines instead of
-    the screen. Raises ConnectError."""
+    """Shows a match, or all, until the server says bye; returns false if a signal came first. If `tell_line` is given,
+    it gets the server's lines instead of the screen. Raises ConnectError."""
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel):
             await _attend(server, match, screen, tell_line)

@@ -1,4 +1,4 @@
-"""The score of a bot at a server, counted from what the server tells it. Pure."""
+"""The score of a bot at a server, counted from the server's messages. Pure."""
 
 import attrs
 
@@ -8,7 +8,7 @@ from protocol.messages import MatchEnd, MatchStart, Points, RoundEnd, ServerMess
 
 @attrs.define
 class Tally:
-    """Of all connections together. Rounds that end while the bot is away are not counted."""
+    """The score of all connections together. Rounds that end while the bot is disconnected are not counted."""
 
     matches: Record = attrs.field(factory=Record)
     rounds: Record = attrs.field(factory=Record)
@@ -26,13 +26,14 @@ class Tally:
 
 
 class MatchFollower:
-    """Follows the matches of one bot process and its successors on one connection after the other."""
+    """Follows the matches of one bot on one connection after the other."""
 
     def __init__(self, tally: Tally):
         self._tally = tally
         self._playing: MatchStart | None = None
 
     def observe(self, message: ServerMessage) -> MatchBegan | MatchEnded | None:
+        """Counts a result. Returns the event to report, if there is one."""
         match message:
             case MatchStart():
                 repeated = self._playing is not None and self._playing.match == message.match  # after a lost connection

@@ -1,3 +1,3 @@
-"""Tools for authors of bots: is a bot fit to play (check), where does it decide differently than before (regress),
-and a first bot to start from (starters), in Python with a copy of the SDK beside it (sdk_copy). Each returns findings;
-cli prints them."""
+"""Tools for authors of bots: check whether a bot is fit to play (check), list the decisions that changed since an
+earlier version (regress), and write a first bot to start from (starters), in Python with a copy of the SDK (sdk_copy).
+They return texts and findings; cli prints them."""

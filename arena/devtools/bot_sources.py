@@ -1,4 +1,4 @@
-"""How a bot comes to its check: as a process of ours, or by connecting."""
+"""Where `arena check` gets its bot from: it starts a process, or waits for a bot that connects."""
 
 import contextlib
 import math
@@ -15,7 +15,7 @@ from arena.plan.bot_spec import BotSpec
 
 @attrs.frozen
 class Contact:
-    """A connection to the bot, and its process if it is ours."""
+    """A connection to the bot, and its process if the arena started it."""
 
     link: Link
     close_input: Callable[[], None]
@@ -30,13 +30,16 @@ class Contact:
 
 
 class BotSource(Protocol):
-    """Where a bot comes in: each opening is a new connection."""
+    """A source of connections to the bot under check."""
 
-    def open(self) -> contextlib.AbstractAsyncContextManager[Contact]: ...
+    def open(self) -> contextlib.AbstractAsyncContextManager[Contact]:
+        """A new connection to the bot, closed at the end of the block."""
 
 
 @attrs.frozen
 class CommandSource:
+    """Starts a new process of the bot for each connection."""
+
     spec: BotSpec
 
     @contextlib.asynccontextmanager
@@ -51,7 +54,7 @@ class ConnectTimeout(Exception):
 
 @attrs.define
 class ListeningSource:
-    """For bots that connect over TCP. The first may take its time, later ones have `seconds`."""
+    """Waits for bots that connect over TCP: without limit for the first connection, `seconds` for each later one."""
 
     listener: trio.SocketListener
     seconds: float
@@ -72,6 +75,6 @@ class ListeningSource:
 
 
 def _shut(stream: trio.SocketStream) -> None:
-    """The bot sees the end of its input."""
-    with contextlib.suppress(OSError):  # it has gone already
+    """Closes our writing half: the bot sees the end of its input."""
+    with contextlib.suppress(OSError):  # the bot has closed the connection already
         stream.socket.shutdown(trio.socket.SHUT_WR)

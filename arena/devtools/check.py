@@ -1,4 +1,4 @@
-"""`arena check`: a bot is played through scripted situations and whole rounds, and judged (examination.py)."""
+"""`arena check`: leads a bot through scripted situations and whole rounds. examination.py judges what it does."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
 from engine.ruleset import PRESETS
 
-# What a bot may still grow by in the second half of the rounds: the heap of a young Java program, say.
+# How much a bot may still grow in the second half of the rounds; the heap of a young Java program does, for example.
 _LEAK: Final = 8 * 2**20  # bytes
 _LEAK_SHARE: Final = 0.3
 
@@ -23,11 +23,12 @@ _LEAK_SHARE: Final = 0.3
 async def examine(
     source: BotSource, limits: CheckLimits, memory_rounds: int, report: Callable[[Finding], None] = lambda _: None
 ) -> list[Finding]:
-    """All checks, each reported as soon as it is made."""
+    """Makes all checks; calls `report` with the finding of each one as soon as it is made. Returns all findings."""
     return await Examination(source, limits, memory_rounds, report).run(checks())
 
 
 def checks() -> Iterator[tuple[str, str, Check]]:
+    """The code, the title and the function of each check, in the order in which they are made."""
     yield "start", "starts in time", _start
     yield "hello", "answers hello", _hello
     yield "right-id", "answers with the id of the request", _right_id
@@ -35,7 +36,7 @@ def checks() -> Iterator[tuple[str, str, Check]]:
         yield f"rules-{name}", f"only legal moves in {name}", _rules(name)
     yield "unknown-fields", "ignores fields that it does not know", _unknown_fields
     yield "unknown-types", "ignores types of message that it does not know", _unknown_types
-    yield "early-end", "goes on after a round that ends in the middle", _early_end
+    yield "early-end", "continues after a round that ends in the middle", _early_end
     yield "second-match", "plays a second match in the same process", _second_match
     yield "memory", "does not grow over many rounds", _memory
     yield "bye", "leaves when the server says bye", _bye
@@ -58,7 +59,7 @@ async def _hello(exam: Examination) -> str:
 
 async def _right_id(exam: Examination) -> str:
     probe = await exam.probe()
-    probe.id_step = 1001  # a bot that counts requests itself will be wrong
+    probe.id_step = 1001  # a bot that counts requests itself gets the id wrong
     await probe.play_match(PRESETS["base"], rounds=1)
     await probe.expect_silence()
     return f"{len(probe.answer_ms)} answers"
@@ -129,17 +130,17 @@ async def _second_match(exam: Examination) -> str:
 async def _memory(exam: Examination) -> str:
     probe = await exam.probe()
     if probe.contact.process is None:
-        raise Skip("the bot is not our process")
+        raise Skip("the arena did not start the bot, so it cannot measure its memory")
     quarter = max(1, exam.memory_rounds // 4)
     sizes = []
     for _ in range(4):
         await probe.play_match(PRESETS["tactics"], rounds=quarter)
         sizes.append(probe.contact.process.memory())
-    told = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
+    measured = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
     growth = sizes[3] - sizes[1]
     if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):
-        raise Misbehaved(f"the bot keeps growing: {told}")
-    return told
+        raise Misbehaved(f"the bot keeps growing: {measured}")
+    return measured
 
 
 def _mib(size: int) -> str:
@@ -166,12 +167,12 @@ async def _leaves(exam: Examination, contact: Contact, cause: str) -> str:
         await contact.wait_gone()
         left = True
     if not left:
-        raise Misbehaved(f"still there {exam.limits.leave_ms} ms after {cause}; a bot has to end by itself then")
+        raise Misbehaved(f"still there {exam.limits.leave_ms} ms after {cause}; a bot must end by itself then")
     took = f"{(trio.current_time() - started) * 1000:.0f} ms"
     status = contact.process.exit_status if contact.process else 0
     await exam.close()
     if status:
-        raise Warned(f"it left after {took}, but with {exit_words(status)}; 0 would have said that all went well")
+        raise Warned(f"it left after {took}, but with {exit_words(status)}; the exit status should be 0")
     return f"after {took}"
 
 
@@ -197,7 +198,7 @@ async def _speed_worst(exam: Examination) -> str:
 def _within(exam: Examination, took: float | None) -> str:
     if took is None:
         raise Skip("the bot never answered")
-    told = f"{took:.1f} ms of {exam.limits.move_ms} ms, over {len(exam.answer_ms)} answers"
+    measured = f"{took:.1f} ms of {exam.limits.move_ms} ms, over {len(exam.answer_ms)} answers"
     if took > exam.limits.move_ms:
-        raise TooSlow(told, exam.slowest[1])
-    return told
+        raise TooSlow(measured, exam.slowest[1])
+    return measured

@@ -1,4 +1,4 @@
-"""The findings of a check as text, JSON and JUnit XML."""
+"""The findings of a check as text, JSON and JUnit XML. Pure."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ def passed(findings: Sequence[Finding]) -> bool:
 
 
 def finding_text(finding: Finding) -> str:
-    """For a terminal: what the bot wrote cannot move its cursor or change its colours."""
+    """A finding as text for a terminal. Control characters that the bot wrote are replaced."""
     first, *rest = [_printable(line) for line in finding.message.splitlines()] or [""]
     lines = [f"{_MARKS[finding.verdict]:4}  {finding.code:<{_WIDTH}} {first}", *(f"      {line}" for line in rest)]
     if finding.lines:
@@ -63,7 +63,7 @@ def as_junit(bot: str, findings: Sequence[Finding]) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """Without the characters that XML cannot hold; a bot may write anything."""
+    """`text` with the characters replaced that XML cannot hold; a bot may write anything."""
     return "\n".join(map(_printable, text.split("\n")))
 
 

@@ -1,7 +1,7 @@
 """How `arena check` judges a bot: one check after the other, on one connection as long as the bot behaves.
 
-After a failure the next check gets a new connection. A check (check.py) is a function that returns what to say of a
-success and raises Misbehaved for a failure, Warned or Skip.
+After a failure the next check gets a new connection. A check (check.py) is a function that returns the message of a
+success, or raises Misbehaved for a failure, Warned or Skip.
 """
 
 import contextlib
@@ -26,18 +26,22 @@ class Verdict(enum.Enum):
 
 @attrs.frozen
 class Finding:
+    """The result of one check."""
+
     code: str
     title: str
     verdict: Verdict
     message: str
-    lines: tuple[str, ...] = ()  # exchanged last, for a failure; `>` to the bot, `<` from it
+    lines: tuple[str, ...] = ()  # the last ones before a failure; `>` to the bot, `<` from it
 
 
 class Warned(Exception):
-    """The check is passed, but the author should know something."""
+    """The bot passes the check, but its author should know something."""
 
 
 class TooSlow(Misbehaved):
+    """An answer took too long; `lines` are the request and the answer."""
+
     def __init__(self, message: str, lines: tuple[str, ...]):
         super().__init__(message)
         self.lines = lines
@@ -53,10 +57,12 @@ _MOST_FAILURES: Final = 3  # in a row
 
 @attrs.define
 class Examination:
+    """Makes checks on one bot, and keeps what they measured across connections."""
+
     source: BotSource
     limits: CheckLimits
     memory_rounds: int
-    report: Callable[[Finding], None] = lambda _: None  # is called with the finding of each check that is made
+    report: Callable[[Finding], None] = lambda _: None  # called with the finding of each check that is made
     findings: list[Finding] = attrs.field(factory=list)  # of all checks, in their order
     _stack: contextlib.AsyncExitStack = attrs.field(factory=contextlib.AsyncExitStack)
     _probe: Probe | None = None
@@ -64,7 +70,7 @@ class Examination:
     _most_matches: int = 0
     _slowest: tuple[float, tuple[str, ...]] = (-1, ())
     _notes: tuple[int, int] = (0, 0)
-    _nobody_came: bool = False
+    _did_not_connect: bool = False
 
     async def run(self, checks: Iterable[tuple[str, str, "Check"]]) -> list[Finding]:
         """Makes the checks, each given by its code, its title and its function."""
@@ -77,11 +83,11 @@ class Examination:
         return self.findings
 
     def reason_to_skip(self) -> str | None:
-        """Why a bot that does not come to play, or fails again and again, is not asked everything else as well."""
+        """Why further checks are pointless: the bot does not start or connect, or fails again and again."""
         failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
         if any(failed[:2]):
-            return "not made: the bot did not come to play"
-        if self._nobody_came:
+            return "not made: the bot did not start and say hello"
+        if self._did_not_connect:
             return "not made: the bot did not connect again"
         in_a_row = any(all(failed[n : n + _MOST_FAILURES]) for n in range(len(failed) - _MOST_FAILURES + 1))
         return f"not made after {_MOST_FAILURES} failures in a row" if in_a_row else None
@@ -95,9 +101,9 @@ class Examination:
             verdict, message = Verdict.WARNING, str(warned)
         except Skip as skip:
             verdict, message = Verdict.SKIPPED, str(skip)
-        except ConnectTimeout as nobody:
-            self._nobody_came = True
-            verdict, message = Verdict.SKIPPED, str(nobody)
+        except ConnectTimeout as timeout:
+            self._did_not_connect = True
+            verdict, message = Verdict.SKIPPED, str(timeout)
         except (Misbehaved, SpawnError) as failure:
             verdict, message = Verdict.FAILED, str(failure)
             if isinstance(failure, TooSlow):
@@ -109,14 +115,14 @@ class Examination:
         self.report(self.findings[-1])
 
     async def greeted(self) -> Probe:
-        """A new connection to the bot, on which it has said something."""
+        """Opens a new connection to the bot, says hello and waits until the bot says anything."""
         contact = await self._stack.enter_async_context(self.source.open())
         self._probe = Probe(contact, self.limits)
         await self._probe.greet()
         return self._probe
 
     async def probe(self) -> Probe:
-        """The bot, met and idle."""
+        """The bot on the current connection, or on a new one, with the hellos exchanged."""
         probe = self._probe or await self.greeted()
         if probe.hello is None:
             await probe.meet()
@@ -124,6 +130,7 @@ class Examination:
         return probe
 
     async def close(self) -> None:
+        """Closes the connection; what was measured on it is kept."""
         if self._probe:
             self._all_ms += self._probe.answer_ms
             self._most_matches = max(self._most_matches, self._probe.matches)
@@ -134,15 +141,17 @@ class Examination:
 
     @property
     def answer_ms(self) -> list[float]:
+        """Milliseconds of every answer so far, sorted."""
         return sorted(self._all_ms + (self._probe.answer_ms if self._probe else []))
 
     @property
     def slowest(self) -> tuple[float, tuple[str, ...]]:
+        """Milliseconds of the slowest answer, and the lines exchanged for it."""
         return max(self._slowest, self._probe.slowest) if self._probe else self._slowest
 
     @property
     def notes(self) -> tuple[int, int]:
-        """Characters of the longest note, and of the notes of one round."""
+        """How many characters the longest note had, and how many all notes of one round had at most."""
         longest, most = self._notes
         return (
             (max(longest, self._probe.longest_note), max(most, self._probe.most_noted)) if self._probe else self._notes
@@ -150,6 +159,7 @@ class Examination:
 
     @property
     def most_matches(self) -> int:
+        """The most matches that were played on one connection."""
         return max(self._most_matches, self._probe.matches if self._probe else 0)
 
 

@@ -1,4 +1,4 @@
-"""A bot under examination: one connection, played by hand, where any misbehaviour is told in words."""
+"""One connection to a bot under check, on which a check can send anything. Misbehaved says what the bot did wrong."""
 
 import contextlib
 import math
@@ -38,7 +38,7 @@ from protocol.session import Session
 
 T = TypeVar("T")
 OPPONENT: Final = "checker"
-_MOST_LATE_ANSWERS: Final = 20  # before a check is ended; fewer are judged by their times at the end
+_MOST_LATE_ANSWERS: Final = 20  # more of them fail a check at once; fewer are left to the checks of speed
 _QUIET_SECONDS: Final = 0.05
 _SALT: Final = "checked"
 
@@ -49,10 +49,12 @@ class Misbehaved(Exception):
 
 @attrs.frozen
 class CheckLimits:
+    """How long a bot may take under check."""
+
     start_ms: int = 10_000
     move_ms: int = 1_000
     leave_ms: int = 2_000
-    patience_ms: int = 5_000  # waited for an answer in any case, to tell a slow bot from one that hangs
+    patience_ms: int = 5_000  # the least time to wait for an answer, to tell a slow bot from one that hangs
 
     @property
     def patience(self) -> float:
@@ -69,27 +71,31 @@ def plain(line: bytes) -> list[bytes]:
 
 @attrs.define
 class Round:
+    """A round in which the bot plays against random moves."""
+
     referee: Referee
     deal: RevealedDeal
-    rng: random.Random  # plays the opponent
+    rng: random.Random  # chooses the opponent's moves
     noted: int = 0  # characters of the bot's notes
 
 
 class Probe:
+    """Plays matches with the bot. The methods that wait raise Misbehaved when the bot breaks the protocol or ends."""
+
     def __init__(self, contact: Contact, limits: CheckLimits, mutate: LineMutator = plain):
         self.contact = contact
-        self.mutate = mutate  # what is really sent in place of each line
+        self.mutate = mutate  # returns the lines that are sent in place of a line
         self.limits = limits
         self.hello: BotHello | None = None
         self.greeted_ms = 0.0
         self._late = 0  # answers over the limit
         self.answer_ms: list[float] = []
-        self.slowest: tuple[float, tuple[str, ...]] = (-1, ())  # milliseconds, and what was said
+        self.slowest: tuple[float, tuple[str, ...]] = (-1, ())  # milliseconds, and the lines exchanged
         self.late_answers_expected = 0
-        self.longest_note = self.most_noted = 0  # characters of a note, and of the notes of a round
+        self.longest_note = self.most_noted = 0  # in characters; of all notes of a round
         self.matches = 0
         self._link = contact.link
-        self.id_step = 1  # from one request to the next, in matches that start from now on
+        self.id_step = 1  # between the ids of two requests, in matches that start from now on
 
     @property
     def session(self) -> Session:
@@ -108,7 +114,7 @@ class Probe:
         self.greeted_ms = (trio.current_time() - started) * 1000
 
     async def meet(self) -> BotHello:
-        """After the greeting."""
+        """Waits for the bot's hello, after `greet`, and welcomes the bot."""
         hello = await self._waited(self._link.hear, self.limits.start_ms / 1000)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.hello = hello
@@ -116,7 +122,7 @@ class Probe:
         return hello
 
     async def play_match(self, rules: RuleSet, rounds: int) -> None:
-        """A match against random moves. Raises Misbehaved at the bot's first fault."""
+        """Plays a whole match. Raises Misbehaved at the bot's first fault."""
         await self.start_match(rules, rounds)
         for _ in range(rounds):
             current = await self.start_round()
@@ -125,7 +131,7 @@ class Probe:
         await self.end_match()
 
     async def start_match(self, rules: RuleSet, rounds: int) -> None:
-        """The bot changes its seat from match to match; the opponent begins."""
+        """Starts a match. The bot changes its seat from match to match; the opponent begins."""
         self.matches += 1
         seat = SEATS[self.matches % 2]
         self._score, self._rounds = Score(rules, first=other(seat)), 0
@@ -155,7 +161,7 @@ class Probe:
         return current
 
     async def play_on(self, current: Round, most: int | None = None) -> None:
-        """To the end of the round, or until the bot has made `most` decisions."""
+        """Plays to the end of the round, or until the bot has made `most` decisions."""
         answered = 0
         while (ask := self._next_question(current)) and answered != most:
             await self._ask(ask)
@@ -163,14 +169,14 @@ class Probe:
             await self._take_answer(current)
 
     def _next_question(self, current: Round) -> Ask | None:
-        """What the bot is to be asked next, after the opponent's moves."""
+        """Makes the opponent's moves. Returns the next question to the bot; None if the round is over."""
         referee = current.referee
         while (ask := referee.ask()) and ask.seat != self._host.seat:
             referee.answer(current.rng.choice(ask.legal).text, 0)
         return ask
 
     async def ask(self, current: Round) -> None:
-        """The next question, without waiting for its answer."""
+        """Asks the next question, without waiting for its answer."""
         ask = self._next_question(current)
         assert ask is not None
         await self._ask(ask)
@@ -191,7 +197,7 @@ class Probe:
             slowest = f"the slowest {self.slowest[0]:.0f} ms"
             raise Misbehaved(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
         if self._link.ignored - ignored > self.late_answers_expected:
-            raise Misbehaved("an answer to a request that had been answered already; a bot answers once")
+            raise Misbehaved("the bot answered a request twice; it must answer each request once")
         self.late_answers_expected = 0
         self.longest_note = max(self.longest_note, len(action.note or ""))
         current.noted += len(action.note or "")
@@ -202,16 +208,16 @@ class Probe:
             raise Misbehaved(f"an illegal move: {fault.detail}")
 
     async def end_round(self, current: Round, fault: Fault | None = None) -> None:
-        """As it ended by the rules, or by a fault of the opponent."""
+        """Ends the round as it ended by the rules, or by a fault of the opponent."""
         referee = current.referee
         if fault:
-            referee.forfeit(other(self._host.seat), fault, "as the check wants it")
+            referee.forfeit(other(self._host.seat), fault, "the check wants it so")
         assert referee.outcome is not None
         self._score = self._score.after(referee.outcome)
         await self.say(self._host.end_round(referee.outcome, [current.deal]))
 
     async def expect_silence(self) -> None:
-        """Raises Misbehaved if the bot speaks though nobody asks."""
+        """Raises Misbehaved if the bot speaks although no request is open."""
         with trio.move_on_after(_QUIET_SECONDS):
             await self._waited(self._link.hear, math.inf)
 
@@ -219,13 +225,13 @@ class Probe:
         await self.say(Bye("the check is over"))
 
     async def say(self, message: Message | None) -> None:
-        assert message is not None  # the probe never says a thing twice
+        assert message is not None  # the host has something to say: the probe never starts or ends anything twice
         try:
             for line in self.mutate(self._link.line_for(message)):
                 with trio.fail_after(self.limits.patience):
                     await self._link.say_line(line)
         except trio.TooSlowError:
-            raise Misbehaved("the bot does not read: what was said to it does not fit in the pipe any more") from None
+            raise Misbehaved("the bot does not read its input: the pipe to it is full") from None
         except RemoteProtocolError as error:
             raise Misbehaved(f"{error} ({error.code})") from error
         except LinkClosed as error:
@@ -236,7 +242,7 @@ class Probe:
             with trio.move_on_after(seconds):
                 return await wait()
         except RemoteProtocolError as error:
-            if self.contact.process and self.contact.process.overrun:  # it was ended in the middle of a line
+            if self.contact.process and self.contact.process.overrun:  # the keeper killed it in the middle of a line
                 raise await self._gone(error) from error
             await self._tell_fault(Error(error.code, str(error), fatal=True))
             raise Misbehaved(f"{error} ({error.code})") from error
@@ -245,7 +251,7 @@ class Probe:
         raise Misbehaved(await self._why_silent(seconds))
 
     async def _tell_fault(self, error: Error) -> None:
-        """The bot hears what was wrong, if it listens."""
+        """Tells the bot what was wrong, if it still reads."""
         with trio.move_on_after(self.limits.patience), contextlib.suppress(LinkClosed):
             await self._link.say(error)
 
@@ -261,11 +267,11 @@ class Probe:
         return Misbehaved(f"{how}; on stderr it wrote:\n{wrote}" if wrote else f"{how}; it wrote nothing on stderr")
 
     async def _why_silent(self, seconds: float) -> str:
-        """Tells a bot that buffers its output from one that does nothing."""
+        """Closes the bot's input to distinguish a bot that buffers its output from one that does nothing."""
         last = self._link.transcript[-1]
         if last[0]:
             came = said_text(last)
-            return f"no answer to the open request within {seconds:g} seconds; what came was for an older one: {came}"
+            return f"no answer to the open request within {seconds:g} seconds; the bot answered an older one: {came}"
         silent = self._link.unfinished_line() or f"nothing arrived within {seconds:g} seconds"
         if self.contact.process is None:
             return silent

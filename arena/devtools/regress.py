@@ -1,8 +1,8 @@
-"""`arena regress`: a bot is led through the recorded decisions of another version of itself.
+"""`arena regress`: leads a bot through the recorded decisions of another version of itself.
 
-It plays by the real protocol: matches, rounds, requests, in the order of the journal. Whatever it answers, the recorded
-move is the one that is played, so it sees exactly what the other version saw, and every decision is asked for once. A
-bot that fails is started anew and asked for the next decision, with all events of the round so far.
+The bot gets the matches, rounds and requests of the journal, in their order, by the real protocol. Whatever it answers,
+the recorded move is played, so it sees exactly what the other version saw, and is asked for every decision once. A bot
+that fails is started again and asked for the next decision, with all events of the round so far.
 """
 
 from collections.abc import Callable, Iterable
@@ -45,10 +45,10 @@ class AnswerFault:
 
 @attrs.frozen
 class Decision:
-    """What was decided then and now, in one position."""
+    """The recorded decision in one position, and the bot's decision now."""
 
     round: str
-    position: int  # as `arena replay --at` counts them
+    position: int  # its number for `arena replay --at`
     phase: str
     recorded: str
     move: str | None  # None if there was no answer
@@ -61,14 +61,14 @@ class Decision:
 
 @attrs.frozen
 class RegressResult:
-    """How far it went."""
+    """Whether every decision was asked for, and if not, why."""
 
     stopped: bool = False  # by a signal
-    failure: str | None = None  # why the bot could not be asked any more
+    failure: str | None = None  # why the bot could not be started
 
 
 def lead_through(matches: Matches, spec: BotSpec, tell: Callable[[Decision], None]) -> RegressResult:
-    """Each decision is told as soon as it is made."""
+    """Asks the bot for every recorded decision; calls `tell` with each one as soon as it is made."""
     return trio.run(_until_stopped, matches, spec, tell)
 
 
@@ -102,19 +102,15 @@ async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, tel
         clock=player.spec.limits.for_match(),
     )
     for recorded in match.rounds:
-        score = await _RoundOnceMore(recorded, host, player, tell).lead()
+        score = await _RepeatedRound(recorded, host, player, tell).lead()
     if end := host.end_match(score):
         await player.tell(end)
 
 
-class _RoundOnceMore:
-    def __init__(
-        self,
-        recorded: RecordedRound,
-        host: Host,
-        player: LocalPlayer,
-        tell: Callable[[Decision], None],
-    ):
+class _RepeatedRound:
+    """One recorded round, played again with the bot in the seat of the recorded one."""
+
+    def __init__(self, recorded: RecordedRound, host: Host, player: LocalPlayer, tell: Callable[[Decision], None]):
         self._recorded = recorded
         self._record: GameRecord = game_record(recorded.line)
         self._score = Score(self._record.rules, self._record.first, recorded.points)  # before the round
@@ -124,16 +120,16 @@ class _RoundOnceMore:
         self._tell = tell
         self._clock = RoundClock((player.spec.limits, player.spec.limits))
         self._seated = False
-        self._gone: AnswerFault | None = None  # why it was not there when the round began
+        self._gone: AnswerFault | None = None  # the fault of a bot that left before the round began
 
     async def lead(self) -> Score:
-        """Returns the score after the round."""
+        """Plays the round. Returns the score after it. Raises StartFailure if the bot does not start."""
         referee = await self._sit_down(0)
         while (ask := referee.ask()) and (position := len(referee.moves)) < len(self._record.moves):
             _, text = self._record.moves[position]
             if ask.seat == self._seat:
                 if not self._seated:
-                    referee = await self._sit_down(position)  # the bot knows nothing of the round: all of it is news
+                    referee = await self._sit_down(position)  # a new process: it gets the round from the beginning
                 move, fault = await self._answer(referee, ask)
                 phase = referee.game.phase.value
                 self._tell(Decision(self._recorded.address, position, phase, text, move, fault))
@@ -144,7 +140,8 @@ class _RoundOnceMore:
         return self._score.after(self._record.outcome)
 
     async def _sit_down(self, position: int) -> Referee:
-        """Returns the referee of a round in which this many moves have been played. Raises StartFailure."""
+        """Starts the bot if necessary and begins the round. Returns its referee, `position` moves into the round.
+        Raises StartFailure if the bot does not start."""
         try:
             await self._player.arrive()
         except LeftBetweenRounds as left:
@@ -161,7 +158,7 @@ class _RoundOnceMore:
         return referee
 
     async def _answer(self, referee: Referee, ask: Ask) -> tuple[str | None, AnswerFault | None]:
-        """The move, and what is wrong with it."""
+        """Asks the bot. Returns its move, and the fault that the answer would have been."""
         if self._gone is not None:
             fault, self._gone = self._gone, None
             return None, fault
@@ -206,7 +203,7 @@ class _RoundOnceMore:
 
 
 def _illegal(game: Game, text: str) -> AnswerFault | None:
-    """Why the rules do not allow it, if they do not."""
+    """The fault of a move that the rules do not allow; None if they allow it."""
     try:
         game.copy().apply(parse(text))
     except EngineError as error:

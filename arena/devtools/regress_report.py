@@ -1,4 +1,4 @@
-"""Where a bot decides otherwise than is recorded, as text and as JSON. Pure."""
+"""The decisions of a bot that differ from the recorded ones, as text and as JSON. Pure."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ _MOVE_WIDTH: Final = 40
 
 @attrs.define
 class Findings:
-    """What came of asking a bot; `again` are its answers when it was asked a second time."""
+    """The decisions of a bot; `again` are those of a second run with --twice."""
 
     journal: str
     bot: str
@@ -42,7 +42,7 @@ class Findings:
 
     @property
     def unsteady(self) -> int | None:
-        """In how many decisions the bot differs from itself; None if it was asked only once."""
+        """The number of decisions in which the bot differs from itself; None if it was asked only once."""
         if self.again is None:
             return None
         second = self.second_answers()
@@ -51,7 +51,7 @@ class Findings:
 
 
 def _answer(decision: Decision) -> str:
-    """The move; of a fault only its kind, because its details may have times in them."""
+    """The move, or the kind of the fault without its details, which may contain times."""
     if decision.fault is not None:
         return decision.fault.ending.value
     return decision.move or ""
@@ -76,10 +76,10 @@ def _lines(findings: Findings) -> Iterator[str]:
     if findings.unsteady is not None:
         yield (
             f"Asked twice, {findings.bot} differs from itself in {findings.unsteady} of {len(findings.decisions)}"
-            + ("." if not findings.unsteady else ": it draws lots, or is moved by the time it has.")
+            + ("." if not findings.unsteady else ": it is randomised or time-dependent.")
         )
     elif different:
-        yield "A bot that draws lots differs without being changed; --twice tells how often it differs from itself."
+        yield "A randomised bot differs without being changed; --twice says how often it differs from itself."
     if different:
         first = different[0]
         command = ["arena", "replay", findings.journal, first.round, "--at", str(first.position)]

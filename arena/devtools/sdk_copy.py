@@ -1,5 +1,5 @@
 """The SDK as a package of its own, for an author's folder: the modules of `protocol` that a bot needs, under another
-name, with plain Python in the place of msgspec. So authors install nothing, and there is only one SDK to maintain."""
+name, with plain Python in place of msgspec. So authors install nothing, and there is only one SDK to maintain."""
 
 import re
 from importlib import resources

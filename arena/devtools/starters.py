@@ -1,4 +1,4 @@
-"""A bot to start from, in many languages: `arena new-bot`.
+"""`arena new-bot`: writes a bot to start from, in many languages.
 
 In Python it is a bot with the SDK beside it, named after its folder. In the other languages it is the smallest example
 bot, which needs no library.
@@ -30,7 +30,7 @@ class Starter:
 
     file: str
     run: str
-    needs: str  # the program that has to be there
+    needs: str  # the program that builds or runs it
     build: str | None = None
 
     def text(self) -> str:
@@ -80,7 +80,7 @@ if __name__ == "__main__":
 class NewBot:
     """What is written into an author's folder, and how it is built and run there."""
 
-    files: Mapping[str, str]  # text by path; the first is the one to change
+    files: Mapping[str, str]  # text by path; the first is the file for the author to change
     run: str
     needs: str
     build: str | None = None
@@ -99,7 +99,7 @@ def _quoted(command: str) -> str:
 
 
 def new_bot(language: str, name: str) -> NewBot:
-    """Raises StarterError."""
+    """The starter in `language` for a bot called `name`. Raises StarterError if there is none, or the name is bad."""
     if language == "python":
         return _python_bot(name)
     if language not in STARTERS:
@@ -110,7 +110,7 @@ def new_bot(language: str, name: str) -> NewBot:
 
 
 def _python_bot(name: str) -> NewBot:
-    """Raises StarterError if a bot, or its module, cannot have that name."""
+    """The starter in Python. Raises StarterError if a bot, or its module, cannot have that name."""
     if problem := name_problem(name):
         raise StarterError(
             f"the bot is named after its folder, but {name!r} cannot be the name of a bot: {problem}; "
@@ -124,7 +124,7 @@ def _python_bot(name: str) -> NewBot:
     file = f"{name}.py"
     bot = NewBot({}, shlex.join(("python3", file)), "python3")
     about = _ABOUT.format(name=name, check=bot.check, play=bot.play)
-    about = about.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may have any of them
+    about = about.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may contain any of them
     text = _PYTHON_BOT.format(about=about, package=PACKAGE, name=json.dumps(name, ensure_ascii=False))
     return attrs.evolve(bot, files={file: text} | sdk_files())
 

@@ -16,7 +16,7 @@ from typing import get_args as _args
 from typing import get_origin as _origin
 
 T = TypeVar("T")
-_Convert = Callable[[Any], Any]  # of a JSON value; raises ValidationError
+_Convert = Callable[[Any], Any]  # converts a JSON value, or raises ValidationError
 _WORDS = {dict: "object", list: "array", str: "str", int: "int", float: "float", bool: "bool", type(None): "null"}
 
 
@@ -76,7 +76,7 @@ class Struct:
         tag_field: str | None = None,
         omit_defaults: bool = False,
         kw_only: bool = False,
-        frozen: bool = True,  # every struct is
+        frozen: bool = True,  # accepted for msgspec's sake: every struct here is frozen
         gc: bool = True,
     ) -> None:
         del frozen, gc
@@ -147,7 +147,7 @@ def _literal(choices: tuple[Any, ...]) -> _Convert:
 
 
 def _union(members: tuple[Any, ...]) -> _Convert:
-    """Of None and something else, or of structs that their tags tell apart."""
+    """Converts to None or one other type, or to one of several structs, chosen by its tag."""
     others = [member for member in members if member is not type(None)]
     if len(others) == 1:
         inner = _converter(others[0])
@@ -210,7 +210,7 @@ def _struct(struct: type[Struct]) -> _Convert:
                 raise ValidationError(f"Object missing required field `{name}`")
         try:
             return struct(**found)
-        except ValueError as error:  # of __post_init__
+        except ValueError as error:  # raised by __post_init__
             raise ValidationError(str(error)) from None
 
     return convert_struct
@@ -227,7 +227,7 @@ def _as_json(struct: Any) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 class json:

@@ -17,7 +17,7 @@ class ClockError(Exception):
 
 
 class TimeLimits(Struct, frozen=True):
-    """Limits in milliseconds; None means no limit. Journals keep it as the `clock` of a bot, with its fields in this order."""
+    """Limits in milliseconds; None means no limit. Journals keep them as the `clock` of a bot, in this order."""
 
     move_ms: int | None = 10_000  # for each answer
     bank_ms: int | None = None  # for all answers of a round together

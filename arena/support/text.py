@@ -33,9 +33,9 @@ def padded(text: str, width: int) -> str:
     return set_cell_size(cropped(text, width), width)
 
 
-def counted(number: int, thing: str) -> str:
-    """The number with its noun: 1 round, 2 rounds."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """The number with its noun: 1 round, 2 rounds. `things` is the plural, where it takes more than an s."""
+    return f"{number} {thing if number == 1 else things or thing + 's'}"
 
 
 def folder_name(text: str) -> str:

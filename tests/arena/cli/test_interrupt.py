@@ -113,10 +113,10 @@ def test_an_interrupted_demo_can_be_resumed_as_it_says(tmp_path: Path) -> None:
         time.sleep(0.01)
     status, _, err = interrupted(process)
     assert status == 130
-    resume = err.partition("To go on:  arena ")[2].split()
+    resume = err.partition("To resume:  arena ")[2].split()
     process = started(tmp_path, *resume)
     assert process.stderr is not None
-    assert "rounds are in the journal already: going on." in process.stderr.readline()
+    assert "rounds are in the journal already: resuming." in process.stderr.readline()
     assert interrupted(process)[0] == 130
 
 

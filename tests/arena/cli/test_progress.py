@@ -60,7 +60,7 @@ def test_a_tournament_that_is_resumed_says_so_and_counts_on() -> None:
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=4))
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=10))
     assert said == [
-        "4 of 10 rounds are in the journal already: going on.",
+        "4 of 10 rounds are in the journal already: resuming.",
         "10 of 10 rounds are in the journal already: nothing is left to play.",
     ]
 
@@ -73,7 +73,7 @@ def test_a_tournament_that_is_resumed_says_so_and_counts_on() -> None:
         (BotLeft("anna", 2, "192.0.2.7"), "A connection of anna has ended (192.0.2.7, 2 left)"),
         (BotLeft("anna", 0, "192.0.2.7"), "anna has left (192.0.2.7)"),
         (PeerRefused("192.0.2.7", "full", "no room", 3), "192.0.2.7 was refused: no room (and 3 more)"),
-        (PeerBrokeProtocol("192.0.2.7", "not-json"), "192.0.2.7 said something wrong (not-json)"),
+        (PeerBrokeProtocol("192.0.2.7", "not-json"), "192.0.2.7 broke the protocol (not-json)"),
         (
             FloodDropped(["192.0.2.7", "192.0.2.9"]),
             "a flood of connections comes from 192.0.2.7, 192.0.2.9",

@@ -196,7 +196,7 @@ def test_a_server_reaches_no_terminal_of_a_watcher() -> None:
 )
 def test_a_watcher_refuses_a_position_with_what_is_not_in_the_game(changes: dict[str, object]) -> None:
     shown: list[str] = []
-    with pytest.raises(ConnectError, match="the server shows a position that this program does not know: ") as caught:
+    with pytest.raises(ConnectError, match="the server sent a position that this program cannot read: ") as caught:
         Screen(shown.append, on_terminal=True).position(watched(**changes))
     assert harmless(str(caught.value))
     assert shown == []

@@ -124,9 +124,9 @@ def test_whether_the_server_speaks_tls_is_guessed_in_one_line(tmp_path: Path) ->
     options = ("--cert", "server.pem", "--key", "server.pem", "--hello", "0.2")
     with serving(tmp_path, remote_bots("anna", "ben"), *options) as (_, address):
         with running("connect", address, "--retry", "0.1", "--", "random", cwd=tmp_path) as bot:
-            assert "the server says nothing; if it speaks TLS, say --tls" in bot.end()[2]
+            assert "the server did not say hello; if it speaks TLS, add --tls" in bot.end()[2]
         with running("watch", address, cwd=tmp_path) as watcher:
-            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, say --tls\n"
+            assert watcher.end()[2] == "Error: the server closed the connection; if it speaks TLS, add --tls\n"
 
 
 def test_nobody_there_is_tried_for_a_while_and_then_told(tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ def test_bots_come_back_to_a_server_that_was_stopped_and_started_again(tmp_path:
         status, _, told = server.end()
         assert status == 130
         assert "Stopping: running matches may end" in told
-        assert "Keep cup.secret beside it: the deals that are still to come are made from it." in told
-        assert "To go on:  arena serve cup.toml" in told
+        assert "Keep cup.secret beside it: the remaining deals are made from it." in told
+        assert "To resume:  arena serve cup.toml" in told
         again, _ = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
         assert again.end()[0] == 0
         status, _, told = anna.end()
@@ -235,7 +235,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
         pass  # there is no file yet: just the wrong call
     (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
     with running("serve", "cup.toml", "--listen", "0.0.0.0:0", cwd=tmp_path) as server:
-        assert "tokens cross the network in the clear" in server.line_with("Warning")
+        assert "tokens cross the network unencrypted" in server.line_with("Warning")
     told: list[ClientEvent] = []
     visit = Visit(Destination("192.0.2.1:4000", "token"), BotSpec("x", ("x",)), told.append, None, Tally())
     visit.warn_of_clear_text("127.0.0.1")
@@ -244,7 +244,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
     visit.warn_of_clear_text("192.0.2.1")
     visit.warn_of_clear_text("192.0.2.1")
     assert told == [TokenUnprotected()]
-    assert client_text(told[0]) == "Warning: the token crosses the network in the clear; with --tls it does not"
+    assert client_text(told[0]) == "Warning: the token crosses the network unencrypted; use --tls to encrypt it"
 
 
 @pytest.mark.parametrize("words", [["watch", "nowhere"], ["connect", "nowhere", "--", "random"]])

@@ -64,14 +64,14 @@ async def test_notes_that_will_be_cut_are_a_warning() -> None:
         ("no-action", "right-id", "an illegal move: 'resign' is not an action"),
         ("wrong-type", "right-id", "Expected `int`, got `str` - at `$.id`; 'action' looks like"),
         ("future-id", "right-id", "an answer to request 5006, but the latest request was 5005 (unknown-id)"),
-        ("old-id", "right-id", "what came was for an older one: < "),
+        ("old-id", "right-id", "the bot answered an older one: < "),
         ("twice", "right-id", "a second answer to request 5005 (second-answer)"),
         ("chatter", "right-id", "the line is not JSON"),
         ("flood-stdout", "right-id", "a line is longer than 65536 bytes"),
         ("close-input", "right-id", "the bot closed its output but still runs"),
         ("strict", "unknown-types", "the bot ended (exit status 1); on stderr it wrote:\nunknown type weather"),
         ("leak", "memory", "the bot keeps growing: "),
-        ("stays", "bye", "still there 800 ms after the server said bye; a bot has to end by itself then"),
+        ("stays", "bye", "still there 800 ms after the server said bye; a bot must end by itself then"),
         ("stays", "end-of-input", "still there 800 ms after its input ended"),
         ("late", "speed-worst", " of 400 ms, over "),
         ("no-newline", "right-id", "38 bytes arrived, but no newline: "),
@@ -129,7 +129,7 @@ async def test_an_exit_status_is_a_warning_and_the_checks_go_on() -> None:
     assert failed(findings) == []
     for code in ("bye", "end-of-input"):
         assert findings[code].verdict is Verdict.WARNING
-        assert "but with exit status 1; 0 would have said that all went well" in findings[code].message
+        assert "but with exit status 1; the exit status should be 0" in findings[code].message
     assert findings["speed-worst"].verdict is Verdict.OK
 
 
@@ -164,7 +164,7 @@ async def test_after_a_failure_the_other_checks_are_made_with_a_new_process() ->
 async def test_a_program_that_cannot_be_started_fails_the_first_check() -> None:
     findings = await examined(BotSpec("x", ("./no-such-bot",)))
     assert failed(findings) == ["start"]
-    assert findings["hello"].message == "not made: the bot did not come to play"
+    assert findings["hello"].message == "not made: the bot did not start and say hello"
     assert findings["start"].message == "cannot start './no-such-bot': No such file or directory"
 
 
@@ -226,7 +226,7 @@ def test_junit_holds_whatever_a_bot_may_write() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], 'Name a bot to start, such as "python3 mybot.py", or say where to --listen.'),
+        ([], 'Name a bot to start, such as "python3 mybot.py", or an address for --listen.'),
         (["x", "--listen", "127.0.0.1:1"], "Name a bot to start"),
         (["--listen", "nowhere"], "'nowhere' is not an address; it looks like 127.0.0.1:4000"),
         (["'open"], "is not a command line: No closing quotation"),

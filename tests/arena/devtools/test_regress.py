@@ -169,7 +169,7 @@ def test_a_bot_that_does_not_start_is_told_in_one_line(journal: Path) -> None:
     [
         (["greedy"], "the journal has no bot 'greedy'; say whose decisions with --as NAME; there are: a, b"),
         (["greedy", "--as", "zoe"], "the journal has no bot 'zoe'; there are: a, b"),
-        (["greedy", "--as", "a", "--round", "9.9"], "--round '9.9', but a has no round of this name"),
+        (["greedy", "--as", "a", "--round", "9.9"], "--round '9.9', but a has no such round"),
         (["./nowhere", "--as", "a"], "there is no program './nowhere'"),
         (["greedy", "--as", "a", "--tc", "soon"], "--tc: tc = 'soon', but expected"),
     ],

@@ -243,7 +243,7 @@ def test_a_tournament_that_comes_twice_counts_once(tmp_path: Path) -> None:
         (["--bot", "zoe"], "no bot is called 'zoe'; there are: ann, ben, cy"),
         (["--rules", "poker"], "no round was played by 'poker'; there are: base, classic"),
         (["--all"], "are for one round"),
-        (["1.1-2.1", "--faults"], "choose one of the two"),
+        (["1.1-2.1", "--faults"], "leave them out to show one round"),
         (["1.1-2.1", "--at", "500"], "--at 500, but the round has the positions 0 to 59"),
         (["1.1-2.1", "--all", "--json"], "--all prints every step as text"),
         (["1.1-2.1", "--seat", "zoe"], "--seat 'zoe', but expected 0 (ann) or 1 (ben)"),

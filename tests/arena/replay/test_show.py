@@ -102,7 +102,7 @@ def test_one_seat_sees_neither_the_other_hand_nor_the_moves_that_it_allows(seat:
         ("phase claim", "<stdin>:1: no stone can be claimed, so there is no claim phase"),
         ("hand \x1b[2J", "<stdin>:1: '\\x1b[2J' is not a card; clan cards look like r5"),
         ("x" * 70_000, "<stdin>: this is too long for a position: more than 65536 characters"),
-        (b"\xff\xfe", "<stdin>: this is not a text in UTF-8"),
+        (b"\xff\xfe", "<stdin>: this is not UTF-8 text"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str | bytes, problem: str) -> None:

@@ -44,8 +44,8 @@ def test_when_a_tournament_may_begin(
 @pytest.mark.parametrize(
     ("begin", "forever", "has_key", "words"),
     [
-        ("all", False, False, "when all are there"),
-        ("all", True, False, "when two are there"),
+        ("all", False, False, "when all are here"),
+        ("all", True, False, "when two are here"),
         ("key", False, True, "when Enter is pressed"),
         (MOMENT, False, True, "at 2026-01-31 20:30:00 or when Enter is pressed"),
     ],

@@ -183,7 +183,7 @@ async def test_the_organiser_is_told_when_it_is_not_known_whose_names_they_are(t
     (tmp_path / "cup.names").unlink()
     async with serving(tmp_path, "", **OPEN) as served:
         text = await served.heard.wait("warning")
-        assert "cup.names does not say whose names these are: anna, ben" in text
+        assert "cup.names does not say who owns these names: anna, ben" in text
         await come(served.address, "ben", "of somebody")
         await served.heard.wait("came", "ben")
         assert '"ben"' in (tmp_path / "cup.names").read_text()

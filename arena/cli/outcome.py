@@ -1,0 +1,66 @@
+"""Play a tournament and say how it ended: what is saved, and how to resume it."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.cli.shared import journal_errors
+from arena.plan.config import Config
+from arena.support.signals import INTERRUPTED
+
+if TYPE_CHECKING:
+    from arena.tournament.drive import TournamentRun
+    from arena.tournament.events import Listener
+
+
+def play_and_report(config: Config, listening: "AbstractContextManager[Listener]", resume: Sequence[str] = ()) -> None:
+    """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does."""
+    from arena.tournament.drive import drive
+
+    with journal_errors(), listening as listener:
+        ran = drive(config, listener)
+    report_outcome(ran, config, resume)
+
+
+def report_outcome(ran: "TournamentRun", config: Config, resume: Sequence[str] = ()) -> None:
+    """If the tournament stopped early, says what is saved and how to resume it, and exits. `resume` are the words of
+    the command that resumes it; without them it is the same command again."""
+    command = shlex.join(["arena", *(resume or sys.argv[1:])])
+    for warning in ran.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    if ran.rescue is not None:
+        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path, command)}", err=True)
+        sys.exit(1)
+    if ran.failure or ran.stopped:
+        where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
+        why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
+        saved = f"{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}"
+        click.echo(f"{why}\n{saved}\n{_how_to_resume(config, command)}", err=True)
+        sys.exit(1 if ran.failure else INTERRUPTED)
+
+
+def _how_to_restore(config: Config, rescued: Path | None, command: str) -> str:
+    if rescued is None:
+        return f"To resume, repair or restore {config.journal} first."
+    journal, copy = shlex.quote(str(config.journal)), shlex.quote(str(rescued))
+    return f"To resume from what was rescued:\n  arena verify {copy}\n  mv -i {copy} {journal}\n  {command}"
+
+
+def _about_secret(config: Config) -> str:
+    """Asks the user to keep the secret of the deals, if there is one: the journal alone cannot be resumed."""
+    from arena.journal.deal_secret import secret_path
+
+    if not (config.kept and config.journal and (secret := secret_path(config.journal)).exists()):
+        return ""
+    return f" Keep {secret} beside it: the remaining deals are made from it."
+
+
+def _how_to_resume(config: Config, command: str) -> str:
+    if not config.kept:
+        return "With --journal FILE a match is saved and can be resumed."
+    return f"To resume:  {command}"

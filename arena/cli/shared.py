@@ -1,0 +1,107 @@
+"""What several commands share: options that come from the tables of plan, and the errors that end a command."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from arena.cli import completion
+
+if TYPE_CHECKING:
+    from arena.plan.options import Option
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+events_option = click.option(
+    "--events", is_flag=True, help="Print progress as JSON on stdout, one event per line, and no table."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing before the table.")
+
+
+class Refused(click.ClickException):
+    """An input that cannot be used: one line without the usage, and the exit status of a wrong call."""
+
+    exit_code = 2
+
+
+def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
+    """Adds these options to a command, so that the command line can say everything that a tournament file can."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            parameter = option.name.replace("-", "_")
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.flag:
+                kind = {"is_flag": True, "flag_value": "true"}
+            elif option.value_if_alone is not None:
+                kind |= {"is_flag": False, "flag_value": option.value_if_alone}
+            elif option.several:
+                kind |= {"multiple": True, "callback": _joined}
+            if option.choices:
+                kind["shell_complete"] = completion.one_of(option.choices)
+            command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
+        return command
+
+    return add
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    return " ".join(values) if values else None
+
+
+def given(options: Mapping[str, str | None]) -> dict[str, str]:
+    """The options of `options_of` that the user gave, by the names that plan knows them by."""
+    return {name.replace("_", "-"): value for name, value in options.items() if value is not None}
+
+
+def gathered(argument: str, make: Callable[..., T], *parameters: Callable[[F], F]) -> Callable[[F], F]:
+    """Adds click's `parameters` to a command, which gets them as one `argument`: what `make` returns for their values.
+    The parameters of `make` have the names of the values."""
+    names = inspect.signature(make).parameters
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def call(*arguments: Any, **values: Any) -> Any:
+            made = make(**{name: values.pop(name) for name in names})
+            return command(*arguments, **values, **{argument: made})
+
+        wrapped: Any = call
+        for parameter in reversed(parameters):
+            wrapped = parameter(wrapped)
+        found: F = wrapped
+        return found
+
+    return add
+
+
+def configured(make: Callable[[], T]) -> T:
+    """Returns what `make` returns; a ConfigError that it raises becomes a wrong call."""
+    from arena.plan.config import ConfigError
+
+    try:
+        return make()
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@contextmanager
+def journal_errors() -> Iterator[None]:
+    """A JournalError raised in the block ends the command with one line."""
+    from arena.journal.file import JournalError
+
+    try:
+        yield
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def check_name(name: str) -> None:
+    """Refuses a text that cannot be the name of a bot."""
+    from protocol.names import NAME_RULE, name_problem
+
+    if problem := name_problem(name):
+        raise click.UsageError(f"{name!r} is not a valid name: {problem}; expected {NAME_RULE}")

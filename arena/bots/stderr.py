@@ -1,9 +1,15 @@
-"""Pass a bot's stderr on to ours."""
+"""What becomes of a bot's stderr: it is passed on to ours, or kept in a file."""
 
 import codecs
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
-from arena.support.text import printable_lines
+from arena.plan.bot_spec import BotSpec
+from arena.support.text import folder_name, printable_lines
+
+_STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 
 
 class PassedOn:
@@ -20,3 +26,30 @@ class PassedOn:
         text = self._decoder.decode(data, final=not data)
         sys.stderr.write(printable_lines(text))
         sys.stderr.flush()
+
+
+class StderrKeeper:
+    """Writes the stderr of each bot to a file in `folder`, up to a limit."""
+
+    def __init__(self, folder: Path | None, warn: Callable[[str], None]):
+        self._folder = folder
+        self._warn = warn
+        self._left: dict[int, int] = {}
+
+    def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
+        """A function that takes what this bot writes on stderr."""
+
+        def keep(data: bytes) -> None:
+            if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
+                return
+            try:
+                self._folder.mkdir(exist_ok=True)
+                path = self._folder / f"{number + 1}-{folder_name(spec.name)}.txt"
+                with open(path, "ab") as file:
+                    file.write(data[: max(0, _STDERR_CAP - file.tell())])
+                    self._left[number] = _STDERR_CAP - file.tell()
+            except OSError as error:
+                self._left[number] = 0
+                self._warn(f"stderr of {spec.name} is not kept: {error.strerror}: {error.filename}")
+
+        return keep

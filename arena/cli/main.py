@@ -36,6 +36,7 @@ _COMMANDS: Final = {
     "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
     "schema": ("arena.cli.bots", "schema", "Print the JSON Schema of the protocol."),
 }
+_RENAMED: Final = {"again": "rerun"}
 
 
 class _Lazy(click.Group):
@@ -57,6 +58,8 @@ class _Lazy(click.Group):
     def resolve_command(
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if words[0] in _RENAMED:
+            context.fail(f"No such command {words[0]!r}; it is called {_RENAMED[words[0]]} now")
         if words[0] not in _COMMANDS and (hint := did_you_mean(words[0], _COMMANDS)):
             context.fail(f"No such command {words[0]!r}{hint}")
         return super().resolve_command(context, words)

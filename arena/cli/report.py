@@ -42,8 +42,8 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
       arena report cup.jsonl -o public/cup
       arena report *.jsonl -o all --rounds all
     """
-    from arena.pages.report_data import gather
     from arena.pages.report_files import ReportError, write_report
+    from arena.stats.report_data import gather
 
     target = folder or journals[0].with_suffix(".report")
     with journal_errors():

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from arena.journal.lines import Entry, RoundLine, rounds_at
 from arena.pages.page import GENERATOR, json_text
-from arena.pages.report_data import Report, sample
 from arena.pages.report_page import Sample, report_page
 from arena.pages.viewer import round_data, viewer_page
 from arena.replay.build import replay_of
+from arena.stats.report_data import Report, sample
 from arena.support.text import printable
 from arena.support.whole_files import write_whole
 from engine.errors import EngineError

@@ -8,7 +8,6 @@ import attrs
 from arena.pages.charts import Axis, interval, lines, scale, swatch
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.pages.page import page
-from arena.pages.report_data import Report
 from arena.pages.report_sections import (
     Section,
     bot,
@@ -21,6 +20,7 @@ from arena.pages.report_sections import (
 from arena.pages.report_settings import settings_section, voids_section
 from arena.stats.columns import NO_VALUE, Row
 from arena.stats.head_to_head import HeadToHead
+from arena.stats.report_data import Report
 from arena.stats.tables import notes
 from arena.support.version import SERVER
 

@@ -7,8 +7,8 @@ from typing import Final
 from arena.journal.endings import Fault, RoundEnding
 from arena.pages.charts import Axis, Part, dumbbell, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
-from arena.pages.report_data import Report, Seating, Upset
 from arena.stats.columns import NO_VALUE
+from arena.stats.report_data import Report, Seating, Upset
 from engine.scoring import Ending
 
 Section = tuple[str, str, Markup]  # id, heading, content

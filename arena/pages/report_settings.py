@@ -8,11 +8,11 @@ from typing import Final
 
 from arena.journal.lines import TournamentLine
 from arena.pages.markup import Content, joined, tag
-from arena.pages.report_data import Report
 from arena.pages.report_sections import Section, bot, table
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.time_control import TimeLimits
 from arena.stats.columns import NO_VALUE
+from arena.stats.report_data import Report
 
 _MOST_TOURNAMENTS: Final = 20
 

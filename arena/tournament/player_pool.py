@@ -1,17 +1,14 @@
 """Provide the players of a match: processes, which are kept between matches, and connections from outside."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final, Protocol
 
 import trio
 
 from arena.bots.player import LocalPlayer, Player
-from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
-from arena.support.text import folder_name
+from arena.bots.stderr import StderrKeeper
+from arena.plan.bot_spec import AnySpec, RemoteSpec
 
 _IDLE_BOTS: Final = 8  # idle processes kept, for each match that may be played at once
-_STDERR_CAP: Final = 1 << 20  # bytes kept of each bot's stderr in its file
 
 
 class RemoteBots(Protocol):
@@ -91,30 +88,3 @@ class Seats:
         """End all idle processes."""
         while self._idle:
             await self._idle.pop()[1].leave()
-
-
-class StderrKeeper:
-    """Writes the stderr of each bot to a file in `folder`, up to a limit."""
-
-    def __init__(self, folder: Path | None, warn: Callable[[str], None]):
-        self._folder = folder
-        self._warn = warn
-        self._left: dict[int, int] = {}
-
-    def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
-        """A function that takes what this bot writes on stderr."""
-
-        def keep(data: bytes) -> None:
-            if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
-                return
-            try:
-                self._folder.mkdir(exist_ok=True)
-                path = self._folder / f"{number + 1}-{folder_name(spec.name)}.txt"
-                with open(path, "ab") as file:
-                    file.write(data[: max(0, _STDERR_CAP - file.tell())])
-                    self._left[number] = _STDERR_CAP - file.tell()
-            except OSError as error:
-                self._left[number] = 0
-                self._warn(f"stderr of {spec.name} is not kept: {error.strerror}: {error.filename}")
-
-        return keep

@@ -19,6 +19,7 @@ from typing import Final
 
 import trio
 
+from arena.bots.stderr import StderrKeeper
 from arena.journal.endings import Fault
 from arena.journal.file import Rescue, beside
 from arena.journal.lines import Journal, RoundLine
@@ -36,7 +37,7 @@ from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, Round
 from arena.tournament.fault_bundle import write_bundle
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats, StderrKeeper
+from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
 from arena.tournament.recording import round_line, void_line
 from arena.tournament.writer import JournalWriter
 from engine.cards import SEATS, Seat

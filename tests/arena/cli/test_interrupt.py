@@ -55,7 +55,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[int, str, str]:
         ("arena.server.server", ["serve", "cup.toml", "--listen", "127.0.0.1:0"]),
         ("arena.client.bridge", ["connect", "127.0.0.1:1", "--", "greedy"]),
         ("arena.devtools.check", ["check", "greedy"]),
-        ("arena.pages.report_data", ["report", "cup.jsonl"]),
+        ("arena.stats.report_data", ["report", "cup.jsonl"]),
     ],
 )
 def test_an_interrupt_while_modules_are_loaded_ends_the_command_quietly(

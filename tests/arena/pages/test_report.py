@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from arena.cli.replay import replay
 from arena.cli.report import report
 from arena.journal.lines import VoidLine, encoded
-from arena.pages.report_data import gather
+from arena.stats.report_data import gather
 from tests.helpers.journals import HOSTILE, NAMES, numbered_round, opening, rounds, write
 
 

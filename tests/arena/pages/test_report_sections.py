@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from arena.pages.report_data import gather
 from arena.pages.report_sections import first_player_section
+from arena.stats.report_data import gather
 from tests.helpers.summaries import line, opening, written
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.journal.endings import Fault
-from arena.pages.report_data import FirstMoverStats, Report, gather, sample
+from arena.stats.report_data import FirstMoverStats, Report, gather, sample
 from tests.helpers.journals import write_many
 from tests.helpers.summaries import line as standing_line
 from tests.helpers.summaries import opening as standing_opening

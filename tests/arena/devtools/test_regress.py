@@ -99,7 +99,7 @@ def test_differences_are_a_table_and_the_command_to_look_at_one(journal: Path) -
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["Round", "Position", "Phase", "Recorded", "Now"]
     assert re.fullmatch(r"\d+ of \d+ decisions of a in 1 round differ\.", lines[-3])
-    assert lines[-2].endswith("--twice tells how often it differs from itself.")
+    assert lines[-2].endswith("--twice says how often it differs from itself.")
     position = lines[2].split()[1]
     assert lines[-1] == f"Look at the first:  arena replay {journal} 1.1-2.1 --at {position}"
 

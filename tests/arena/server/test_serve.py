@@ -97,7 +97,7 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
     ) as server:
         assert server.stderr is not None
         told = [server.stderr.readline() for _ in range(2)]
-        assert told[1][9:] == "In the lobby: nobody. Missing: anna. It begins when Enter is pressed.\n"
+        assert told[1][9:] == "In the lobby: none. Missing: anna. It begins when Enter is pressed.\n"
         os.write(ours, b"\n")
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)

@@ -137,7 +137,7 @@ def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path)
     assert full.returncode == 1
     assert "Stopped: " in full.stderr
     assert "full.jsonl: cannot write: File too large" in full.stderr
-    assert "To go on:  arena run" in full.stderr
+    assert "To resume:  arena run" in full.stderr
     assert "Traceback" not in full.stderr
     saved = rounds_in(journal)
     assert 0 < len(saved) < 6
@@ -158,7 +158,7 @@ def test_one_signal_stops_at_once_and_says_how_to_go_on(journal: Path, number: s
     assert process.returncode == 130
     assert "Stopped.\n0 of 200 rounds are saved in" in err
     assert "Keep " not in err  # the seed is public: there is no secret to keep
-    assert f"To go on:  arena run '{steady('a')}" in err
+    assert f"To resume:  arena run '{steady('a')}" in err
     assert "Traceback" not in err
     no_bad_bot_left("ignore-sigterm")
 

@@ -18,7 +18,8 @@ from protocol.errors import RemoteProtocolError
 from protocol.messages import Bye, Error, Message, Welcome
 from protocol.session import Session, State
 
-_LAST_WORDS: Final = 500  # characters of stderr in the reason of a fault: the end of a traceback
+_LAST_LINES: Final = 2  # of stderr in the reason of a fault: an exception, and what a program says after it
+_LAST_WORDS: Final = 300  # characters of them
 _SEND_SECONDS: Final = 5.0  # for a message that is not a request, to a bot that does not read
 
 
@@ -208,4 +209,7 @@ class LocalPlayer(Player):
 
 
 def _with_last_words(reason: str, wrote: str) -> str:
-    return f"{reason}; on stderr: {wrote[-_LAST_WORDS:]}" if wrote else reason
+    """The reason, and the end of what the bot wrote on stderr. Indented lines are left out: they are stack frames."""
+    lines = [line.rstrip() for line in wrote.splitlines() if line.strip() and not line[0].isspace()]
+    words = " / ".join(lines[-_LAST_LINES:])[-_LAST_WORDS:]
+    return f"{reason}; on stderr: {words}" if words else reason

@@ -169,12 +169,17 @@ def _why_not_started(spec: BotSpec, error: StartRefused | ValueError) -> str:
     program = spec.command[0]
     where = f" in {spec.cwd}" if spec.cwd else ""
     here = Path(spec.cwd or ".") / program
-    hint = (
-        f" (such a file exists: write ./{program}, or put its interpreter first)"
-        if "/" not in program and here.is_file()
-        else did_you_mean(program, BUNDLED_BOTS)
-    )
-    return f"cannot start {program!r}{where}: {error}{hint}"
+    return f"cannot start {program!r}{where}: {error}{_hint(program, here)}"
+
+
+def _hint(program: str, here: Path) -> str:
+    if here.is_dir():
+        return " (it is a folder: name the program in it)"
+    if here.is_file() and "/" not in program:
+        return f" (such a file exists: write ./{program}, or put its interpreter first)"
+    if here.is_file():
+        return f" (put its interpreter first, such as python3 {program}, or make it executable)"
+    return did_you_mean(program, BUNDLED_BOTS)
 
 
 async def _read_stderr(process: BotProcess, descriptor: int, keep: Callable[[bytes], None] | None) -> None:

@@ -1,5 +1,6 @@
 """Commands for authors of bots: parse, call, print."""
 
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -54,7 +55,7 @@ def spec() -> None:
 
 
 @click.command()
-@click.argument("bot", required=False, shell_complete=completion.bot)
+@click.argument("bots", nargs=-1, metavar="[BOT]", shell_complete=completion.bot)
 @click.option("--listen", metavar="HOST:PORT", help="Wait for a bot that connects over TCP instead of starting one.")
 @click.option(
     "--start-ms",
@@ -73,7 +74,7 @@ def spec() -> None:
 @click.option("--junit", type=_report, help="Also write the findings to this file, as JUnit XML.")
 @options_of(STARTED)
 def check(
-    bot: str | None,
+    bots: tuple[str, ...],
     listen: str | None,
     start_ms: int,
     move_ms: int,
@@ -96,6 +97,11 @@ def check(
     from arena.devtools import check_report
     from arena.devtools.probe import CheckLimits
 
+    if len(bots) > 1:
+        raise click.UsageError(
+            f"A bot is one argument: put its command in quotes, such as {shlex.join([' '.join(bots)])}."
+        )
+    bot = bots[0] if bots else None
     if (bot is None) is (listen is None):
         raise click.UsageError('Name a bot to start, such as "python3 mybot.py", or an address for --listen.')
     if listen is not None and given(options):

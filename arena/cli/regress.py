@@ -74,7 +74,11 @@ def regress(
 
 
 def _print_and_exit(findings: Findings, went: RegressResult, as_json: bool) -> NoReturn:
-    if as_json or findings.decisions or went == RegressResult():
+    if went == RegressResult() and not findings.decisions:
+        raise click.ClickException(
+            f"there is no decision of {printable(findings.recorded_bot)} in these rounds to compare"
+        )
+    if as_json or findings.decisions:
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
     if went.stopped:
         click.echo("Stopped: not every decision was asked for.", err=True)

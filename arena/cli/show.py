@@ -6,7 +6,7 @@ import click
 
 from arena.cli.painting import color_option, echo_painted, painter
 from arena.cli.shared import Refused
-from arena.replay.position_report import NAMES, position_report
+from arena.replay.position_report import NAMES, position_report, title_of
 from arena.support.text import printable
 from engine.cards import SEATS
 from engine.errors import PositionError
@@ -38,7 +38,7 @@ def show(file: TextIO, seat: str | None, color: bool | None) -> None:
     name = printable(file.name)
     text = _read(file, name)
     try:
-        shown = position_report(position_from_text(text), None if seat is None else _SEATS[seat])
+        shown = position_report(position_from_text(text), None if seat is None else _SEATS[seat], title_of(text))
     except PositionError as error:
         located = with_line(error, text)
         where = name if located.line is None else f"{name}:{located.line}"

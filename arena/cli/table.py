@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -29,6 +29,7 @@ class JournalPath(click.Path):
         return path
 
 
+_FEW: Final = 5  # problems; a file with more of them and no round is not a journal at all
 journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
 journal_argument = click.argument("journal", type=JournalPath())
 
@@ -48,8 +49,11 @@ def print_standings(
 
     with journal_errors():
         standings, problems = fold(journals, leave_out_faults=leave_out_faults)
-    for problem in problems:
+    readable = standings.rounds or len(problems) < _FEW
+    for problem in problems if readable else problems[:1]:
         click.echo(problem, err=True)
+    if not readable:
+        raise click.ClickException(f"no line of {' '.join(map(str, journals))} can be read as a journal")
     try:
         ratings = standings.rate(average, anchor)
     except ValueError as error:

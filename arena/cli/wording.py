@@ -209,7 +209,7 @@ def _client_text(event: ClientEvent) -> str:
             points = f"{event.points.yours} to {event.points.theirs} points"
             return f"Match {event.match} against {event.opponent}: {result}, {points}. So far {_record(event.matches)}"
         case Reconnecting():
-            return f"{event.problem}; connecting again"
+            return f"{event.problem}; connecting again, for up to {event.seconds:g} s"
         case ServerComplained():
             return f"The server says: {event.message} ({event.code})"
         case DealNotAsPromised():

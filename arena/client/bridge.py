@@ -77,7 +77,7 @@ async def stay_connected(server: Destination, spec: BotSpec, report: Report, tal
         if wait is None:
             raise ConnectError(f"{problem}; gave up after {server.retry:g} seconds")
         if problem != reported:
-            report(Reconnecting(problem))
+            report(Reconnecting(problem, server.retry))
             reported = problem
         await trio.sleep(wait)
 

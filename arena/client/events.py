@@ -54,9 +54,10 @@ class MatchEnded:
 
 @attrs.frozen
 class Reconnecting:
-    """The connection failed or was lost, and another attempt follows."""
+    """The connection failed or was lost, and other attempts follow, for this many seconds at most."""
 
     problem: str
+    seconds: float
 
 
 @attrs.frozen

@@ -132,12 +132,18 @@ def missing_program(spec: BotSpec) -> str | None:
     if "/" in program:
         path = (spec.cwd or Path()) / program
         if path.is_file():
-            return None if os.access(path, os.X_OK) else f"{program!r} is there, but it is not executable"
+            return None if os.access(path, os.X_OK) else _not_executable(program)
     elif shutil.which(program, path=dict(spec.env).get("PATH")):
         return None
+    path = (spec.cwd or Path()) / program
+    if path.is_dir():
+        return f"{program!r} is a folder; name the program in it"
     here = " (there is a file of this name here: put ./ before it, or name its interpreter)"
-    is_here = "/" not in program and ((spec.cwd or Path()) / program).is_file()
-    return f"there is no program {program!r}{here if is_here else did_you_mean(program, BUNDLED_BOTS)}"
+    return f"there is no program {program!r}{here if path.is_file() else did_you_mean(program, BUNDLED_BOTS)}"
+
+
+def _not_executable(program: str) -> str:
+    return f"{program!r} is there, but it is not executable; put its interpreter first, such as python3 {program}"
 
 
 def name_from(words: list[str]) -> str:

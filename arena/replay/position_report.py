@@ -34,10 +34,17 @@ def titled_text(position: Position, title: str, bots: tuple[str, str]) -> str:
     return f"{printable(comment)}\n{position_to_text(position)}"
 
 
-def position_report(position: Position, seat: Seat | None = None) -> str:
+def title_of(text: str) -> str:
+    """The comment at the top of a position's text, which says where the position comes from; empty if there is none."""
+    first = text.partition("\n")[0]
+    return printable(first.lstrip("# ")) if first.startswith("#") else ""
+
+
+def position_report(position: Position, seat: Seat | None = None, title: str = "") -> str:
     """The position as a board, with its legal moves and claims; with `seat`, only what that seat may see."""
     seen = position if seat is None else position.seen_by(seat)
-    lines = [f"Rules {position.rules.name}", "", *board(NAMES, Step(number=0, position=seen)), ""]
+    head = [*textwrap.wrap(title, WIDTH), f"Rules {position.rules.name}"]
+    lines = [*head, "", *board(NAMES, Step(number=0, position=seen)), ""]
     if face_down(position):
         lines.append("Cards lie face down in this position, so its legal moves are not known.")
     else:
@@ -66,9 +73,10 @@ def _result(outcome: Outcome) -> str:
 
 
 def _claims(game: Game) -> Iterator[str]:
-    """What the referee says to each claim of the player to move, as the cards lie now."""
+    """What the referee says to the player to move about each claim, as the cards lie now."""
     later = "" if game.phase is Phase.CLAIM else f" (not now: stones are claimed {game.rules.claims.words})"
-    yield from textwrap.wrap(f"{_whose(game)} claims, and what the referee says to them{later}:", WIDTH)
+    whom = ("you", 'the opponent ("your" is the opponent\'s)')[game.to_move]
+    yield from textwrap.wrap(f"What the referee answers {whom} to each claim{later}:", WIDTH)
     asked = game.copy()
     asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)
     for stone in STONES:

@@ -195,7 +195,7 @@ def test_an_empty_and_a_foreign_journal_get_one_line(tmp_path: Path) -> None:
     empty.touch()
     foreign.write_text("Dear diary\n" * 9)
     assert arena("regress", empty, "greedy").stderr == f"Error: {empty}:1: the journal has no round yet\n"
-    assert re.fullmatch(rf"Error: {foreign}:1: this is no line .*\n", arena("regress", foreign, "greedy").stderr)
+    assert re.fullmatch(rf"Error: {foreign}:1: this is not a line .*\n", arena("regress", foreign, "greedy").stderr)
 
 
 @pytest.mark.parametrize("config", [{}, {"rounds": None, "seed": 5}, {"rounds": "ten"}])

@@ -80,7 +80,7 @@ def test_a_time_of_day_is_meant_in_the_offset_that_holds_on_its_day(
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
-        monkeypatch.setattr("arena.plan.options.datetime", Evening)
+        monkeypatch.setattr("arena.plan.option_readers.datetime", Evening)
         _, today = configured(tmp_path, TWO, begin="22:30")
         _, tomorrow = configured(tmp_path, TWO, begin="20:30")
     finally:

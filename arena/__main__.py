@@ -1,7 +1,8 @@
 """What the `arena` script and `python -m arena` run.
 
 Loading the command line takes longer than many commands take to run. No command has begun meanwhile, so there is
-nothing to tidy up, and Ctrl-C ends the process at once. From then on it raises KeyboardInterrupt as usual.
+nothing to tidy up, and Ctrl-C ends the process at once. From then on it raises KeyboardInterrupt
+as usual; only inside a callback of the interpreter, where that would be lost, it still ends the process.
 """
 
 import os

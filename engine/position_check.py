@@ -1,4 +1,5 @@
-"""Which positions can come up in a round. Every problem says what is wrong and what would be right.
+"""Which positions are refused because they cannot come up in a round. Not every such position is recognised. Every
+problem says what is wrong and what would be right.
 
 A position may leave out cards that do not matter, as the examples of SPEC.md do.
 Seat 0 is "you", as in the text of a position.
@@ -41,7 +42,7 @@ MOST_DRAWS, MOST_RETURNS = 3, 2  # what a recruiter draws and returns
 
 
 def check(position: Position) -> None:
-    """Check that the position can come up in a round. Raises PositionError for the first problem."""
+    """Check what a single position shows of being possible. Raises PositionError for the first problem."""
     for problems in (_decks, _cards, _hands, _stones, _tactics_played, _phase, _recruiter, _course):
         for where, problem in problems(position):
             raise PositionError(problem, where)
@@ -172,6 +173,8 @@ def _phase(position: Position) -> Iterator[Problem]:
 
 def _recruiter(position: Position) -> Iterator[Problem]:
     draws, returns = position.draws_left, position.returns_left
+    if not position.rules.tactics and (draws or returns or position.phase is Phase.RETURN):
+        yield "rules", f"there is no recruiter in {position.rules.name}: it is a tactic card"
     if not 0 <= draws <= MOST_DRAWS:
         yield "draws-left", f"a recruiter has 0 to {MOST_DRAWS} draws left, not {draws}"
     if not 0 <= returns <= MOST_RETURNS:
@@ -198,6 +201,8 @@ def _course(position: Position) -> Iterator[Problem]:
     if position.phase is Phase.OVER:
         if not winners and not blocked:
             yield "phase", f"the round is not over: neither player has won, and there is no line idle {_BLOCKED_AFTER}"
+        if len(winners) == 1 and winners[0] != position.to_move:
+            yield "to-move", f"{_WHOSE[winners[0]]} won by a claim, so it was the winner's turn"
     elif winners:
         yield "phase", f"{_WHOSE[winners[0]]} won with these stones, so the phase is over"
     elif blocked:

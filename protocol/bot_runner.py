@@ -13,7 +13,7 @@ that connection is lost.
 While the bot runs, stdout belongs to the protocol: what you print goes to stderr, and so does what a library or a
 child process prints.
 
-This is the one module of the package that does I/O; none of the others imports it.
+This is the one module of the package that does I/O.
 """
 
 import contextlib

@@ -1,2 +1,2 @@
 """The command line: a command parses options, calls another room, prints the result and chooses the exit status.
-All texts shown while a tournament runs are written here. No other room imports this one."""
+The words for events of a tournament, a server and a client are chosen here. No other room imports this one."""

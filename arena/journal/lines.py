@@ -14,7 +14,7 @@ from arena.journal.endings import ENDINGS, is_withdrawal
 from arena.journal.file import OPENING, open_journal
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
-from arena.plan.recorded_config import RecordedConfig, readable_part
+from arena.plan.recorded_config import RecordedConfig, readable_part, unknown_names
 from arena.support.text import printable
 from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
@@ -173,6 +173,7 @@ class Entry(Struct, frozen=True, gc=False):
     start: int = 0  # the byte at which it begins
     unknown: str = ""  # its type, if this version does not know it; that is not a problem
     opens: bool = False  # it is the opening line of a tournament, but cannot be read
+    opening: bytes = b""  # the line itself, if it is the opening line of a tournament
 
     @property
     def message(self) -> str:
@@ -195,7 +196,8 @@ def read(path: Path, kind: Any) -> Iterator[Entry]:
                 if line.endswith(b"\n"):
                     found = decode(line)
                     if found.v == VERSION:
-                        yield Entry(path, number, found, "", False, start)
+                        opening = line if type(found) is TournamentLine else b""
+                        yield Entry(path, number, found, "", False, start, "", False, opening)
                     else:
                         yield _of_another_version(Entry(path, number, None, start=start), found.v, line)
                 elif size == _LONGEST:
@@ -256,7 +258,13 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
         return replace(entry, opens=True)
     config, problem = readable_part(opening.config)
     problem = f"the configuration is damaged: {printable(problem)[:300]}"
-    return replace(entry, line=TournamentLine(config=config, started=opening.started), problem=problem)
+    found = TournamentLine(config=config, started=opening.started)
+    return replace(entry, line=found, problem=problem, opening=line)
+
+
+def unknown_settings(entry: Entry) -> list[str]:
+    """The settings in an opening line that this version does not know, and so cannot resume with."""
+    return unknown_names(msgspec.json.decode(entry.opening, type=_AnyOpening).config)
 
 
 def _damage(error: Exception) -> str:
@@ -273,7 +281,9 @@ def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
     """Read the lines with these numbers again, as complete rounds. Raises JournalError if the path is not a regular
     file, and OSError."""
     with open_journal(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
+            if not line.endswith(b"\n"):
+                _rest_of_line(file)
             if number in numbers:
                 yield _complete_round(path, number, line)
 

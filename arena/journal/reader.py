@@ -18,7 +18,7 @@ import attrs
 from msgspec.structs import replace
 
 from arena.journal.finished_rounds import FinishedRounds
-from arena.journal.lines import Entry, ResumeLine, RevealLine, TournamentLine, VoidLine, encoded, read
+from arena.journal.lines import Entry, ResumeLine, RevealLine, TournamentLine, VoidLine, read
 from arena.plan.recorded_config import RecordedConfig
 from arena.support.text import cropped, printable
 
@@ -105,7 +105,7 @@ class JournalReader:
         return None
 
     def _begun(self, entry: Entry, opening: TournamentLine) -> Entry:
-        key = hashlib.sha256(encoded(opening)).digest()
+        key = hashlib.sha256(entry.opening).digest()
         if key in self._seen:
             self._place = _Place.LEFT_OUT
             return _problem(entry, "this tournament was already read; its rounds are left out")

@@ -78,12 +78,11 @@ def verify_journals(paths: list[Path]) -> Report:
 def _begun(entry: Entry, report: Report) -> _Tournament:
     begun, config = _Tournament(entry.path), entry.line.config
     problem = entry.problem
-    if not problem:
-        try:
-            begun.plan = plan_of(config)
-            begun.deals = DealAudit(config, begun.plan.rules)
-        except ConfigError as error:
-            problem = f"the configuration is damaged: {printable(str(error))}"
+    try:
+        begun.plan = plan_of(config)
+        begun.deals = DealAudit(config, begun.plan.rules)
+    except ConfigError as error:
+        problem = problem or f"the configuration is damaged: {printable(str(error))}"
     if problem:
         report.problems.append(Problem(entry.path, entry.number, problem))
     return begun

@@ -6,6 +6,7 @@ A field that is None, unset or at its default was not recorded: older versions k
 write only some. Fields that this version does not know are ignored.
 """
 
+import contextlib
 import json
 import os
 import shlex
@@ -76,8 +77,16 @@ class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 _FIELD_TYPES: Final = {field.name: field.type for field in msgspec.structs.fields(RecordedConfig)}
 
 
+def unknown_names(config: Mapping[str, Any]) -> list[str]:
+    """The names in a recorded configuration, and in its bots, that this version does not know."""
+    bots = [bot for bot in config.get("bots") or () if isinstance(bot, dict)]
+    known = {field.name for field in msgspec.structs.fields(RecordedBot)}
+    return sorted(config.keys() - _FIELD_TYPES.keys() | {name for bot in bots for name in bot if name not in known})
+
+
 def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
-    """The readable fields of a damaged configuration, and what is wrong with the first field that is not readable."""
+    """The readable fields of a damaged configuration, and what is wrong with the first field that is not readable. Of
+    damaged bots at least the names are kept: they say which rounds there are."""
     sound: dict[str, Any] = {}
     problem = ""
     for name in _FIELD_TYPES:
@@ -86,7 +95,18 @@ def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
                 sound[name] = msgspec.convert(config[name], _FIELD_TYPES[name])
             except msgspec.ValidationError as error:
                 problem = problem or f"{name}: {error}"
+    with contextlib.suppress(msgspec.ValidationError):
+        sound.setdefault("bots", _names_of(config.get("bots")))
     return RecordedConfig(**sound), problem
+
+
+class _Named(Struct):
+    name: str
+
+
+def _names_of(bots: Any) -> tuple[RecordedBot, ...] | None:
+    """Raises ValidationError if they have no names."""
+    return bots and tuple(RecordedBot(name=bot.name) for bot in msgspec.convert(bots, list[_Named]))
 
 
 # Bots
@@ -182,6 +202,7 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
         "cycles": config.cycles,
         "rounds": config.rounds,
         "mirror": config.mirror,
+        "pairs": config.pairs,
         "max-faults": config.max_faults,
         "max-voids": config.max_voids,
         "first cycle": config.first_cycle,

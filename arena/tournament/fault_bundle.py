@@ -14,6 +14,7 @@ from arena.journal.file import OPENING
 from arena.journal.lines import SeatNumber
 from arena.match.match import PlayedRound
 from arena.match.round_play import Players
+from arena.match.translate import seat_number
 from arena.plan.recorded_config import RecordedBot, recorded_bot
 from arena.replay.position_report import titled_text
 from arena.support.text import folder_name, printable
@@ -60,11 +61,11 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         round=played.planned.id,
         rules=played.referee.game.rules.name,
         seed=played.dealt.seed,
-        first=_seat_number(played.first),
+        first=seat_number(played.first),
         cwd=str(Path.cwd()),
         bots=(recorded_bot(players[0].spec), recorded_bot(players[1].spec)),
-        fault=BundledFault(_seat_number(fault.seat), name, fault.ending.value, fault.detail),
-        moves=tuple((_seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),
+        fault=BundledFault(seat_number(fault.seat), name, fault.ending.value, fault.detail),
+        moves=tuple((seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),
         exit_status=(players[0].exit_status, players[1].exit_status),
         rerun=f"arena rerun {shlex.quote(str(folder))}",
     )
@@ -76,10 +77,6 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
     for seat in SEATS:
         _write_exchange(folder, players[seat].spec.name, seat, players)
     return folder
-
-
-def _seat_number(seat: int) -> SeatNumber:
-    return 0 if seat == SEATS[0] else 1
 
 
 def _write_exchange(folder: Path, name: str, seat: int, players: Players) -> None:

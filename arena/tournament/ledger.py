@@ -18,6 +18,7 @@ from arena.journal.lines import (
     VoidLine,
     encoded,
     outcome_of,
+    unknown_settings,
 )
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
@@ -146,6 +147,8 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
         case TournamentLine() as opening:
             if entry.problem:
                 raise JournalError(entry.problem)
+            if unknown := unknown_settings(entry):
+                raise JournalError(f"this version does not know the recorded settings {', '.join(unknown)}")
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
             outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
             past.ledger = Ledger(past.ledger.max_faults, outside)

@@ -148,6 +148,11 @@ IMPOSSIBLE = [
     ("rules tactics\nreturns-left 3", "line 2: a recruiter has 0 to 2 returns left, not 3"),
     ("rules tactics\nreturns-left 2", "line 2: returns are left only in the phase return, or while draws are left"),
     ("rules tactics\ndraws-left 1", "line 2: draws are left only in the phase draw, and then 2 returns as well"),
+    ("phase return\nreturns-left 1\nhand r1", "there is no recruiter in base: it is a tactic card"),
+    (
+        "to-move opponent\nphase over\n" + "\n".join(f"stone {n} r{n} g{n} b{n} | owner:you" for n in (1, 2, 3)),
+        "line 1: you won by a claim, so it was the winner's turn",
+    ),
     ("phase over", "line 1: the round is not over: neither player has won, and there is no line idle 2"),
     ("idle 2", "line 1: after 2 turns without effect the round is blocked, so the phase is over"),
     ("idle 3", "line 1: 0 to 2 turns in a row can be without effect, not 3"),

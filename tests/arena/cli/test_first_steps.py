@@ -121,3 +121,37 @@ def test_a_crash_in_a_round_shows_what_the_bot_wrote(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "arena", "play", f"bad={bad_command('crash')}", steady("good"), "--rounds", "1"]
     done = subprocess.run([*command, "--journal", "m.jsonl"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "  round 1.1-2.1: it ended (exit status 3); on stderr: I am leaving; see " in done.stdout
+
+
+def test_a_command_without_quotes_is_shown_with_them() -> None:
+    done = arena("check", "python3", "mybot/mybot.py")
+    assert done.exit_code == 2
+    assert "A bot is one argument: put its command in quotes, such as 'python3 mybot/mybot.py'" in done.output
+
+
+def test_a_folder_and_a_script_without_its_interpreter_are_named(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("print()")
+    for bot, hint in ((tmp_path, "folder"), (tmp_path / "bot.py", f"such as python3 {tmp_path / 'bot.py'}")):
+        assert hint in arena("check", bot).output
+        assert hint in arena("play", bot, "greedy").output
+
+
+def test_a_text_that_is_no_journal_at_all_gets_two_lines(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("hello\n" * 50)
+    done = arena("table", notes)
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 2
+    assert done.stderr.endswith(f"no line of {notes} can be read as a journal\n")
+
+
+def test_a_match_without_decisions_cannot_be_compared(tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    arena("play", steady("a"), "broken=false", "--rounds", "2", "--journal", journal)
+    done = arena("regress", journal, steady("a"))
+    assert done.exit_code == 1
+    assert done.stderr == "Error: there is no decision of a in these rounds to compare\n"
+
+
+def test_the_old_name_of_a_command_says_the_new_one() -> None:
+    assert "No such command 'again'; it is called rerun now" in arena("again", "cup.faults").output

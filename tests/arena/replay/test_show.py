@@ -46,8 +46,8 @@ def test_a_position_is_drawn_with_its_legal_moves_and_the_referee_on_each_claim(
         "    play r5 1 2 5 6 7 8 9\n"
         "    play joker 1 2 5 6 7 8 9\n"
         "\n"
-        "Your claims, and what the referee says to them (not now: stones are claimed\n"
-        "after playing):\n"
+        "What the referee answers you to each claim (not now: stones are claimed after\n"
+        "playing):\n"
         "    claim 1: no, your side of stone 1 is not complete: 0 of 3 cards\n"
         "    claim 2: no, your side of stone 2 is not complete: 0 of 3 cards\n"
         "    claim 3: no, you cannot prove stone 3: unseen cards could still make your\n"
@@ -71,7 +71,7 @@ def test_the_claims_of_a_claim_phase_are_answered_as_the_referee_does() -> None:
     text = "phase claim\nto-move opponent\nstone 1 g2 | r7 r8 r9\nstone 2 y7 y8 y9 | o1 o2 o3 owner:you\n"
     shown = arena("show", "-", stdin=text).stdout
     assert "Legal moves (2):\n    claim 1\n    done\n" in shown
-    assert "The opponent's claims, and what the referee says to them:\n    claim 1: yes, proven: colour-run 24" in shown
+    assert "to each claim:\n    claim 1: yes, proven: colour-run 24" in shown
     assert "    claim 2: no, stone 2 is already claimed\n" in shown
 
 
@@ -179,3 +179,18 @@ def test_wrong_calls_say_what_would_be_right(arguments: list[str], words: str, j
     done = arena("replay", journal, *arguments)
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+def test_the_first_comment_of_a_text_is_its_title() -> None:
+    shown = arena("show", "-", stdin="# round 1.1-2.1; you are greedy, the opponent is mine\nhand r5").stdout
+    assert shown.startswith("round 1.1-2.1; you are greedy, the opponent is mine\nRules base\n")
+    assert arena("show", "-", stdin="hand r5").stdout.startswith("Rules base\n")
+
+
+def test_the_referee_speaks_to_the_player_to_move() -> None:
+    text = "{}phase claim\nstone 1 r7 r8 r9 | g1 g2\nstone 2 r1 | b7 b8 b9\n"
+    yours, theirs = (arena("show", "-", stdin=text.format(first)).stdout for first in ("", "to-move opponent\n"))
+    assert "What the referee answers you to each claim:" in yours
+    assert "claim 2: no, your side of stone 2 is not complete: 1 of 3 cards" in yours
+    assert 'What the referee answers the opponent ("your" is the opponent\'s) to each claim:' in theirs
+    assert "claim 1: no, your side of stone 1 is not complete: 2 of 3 cards" in theirs

@@ -135,7 +135,7 @@ def _answer(bot: Bot, line: bytes) -> bytes | None:
         raise
     except Exception:  # the author's code may fail in any way, with an OSError too
         traceback.print_exc(file=sys.stderr)
-        _leave("the bot failed: its traceback is above")
+        _leave("the bot failed; see the traceback above")
 
 
 def _tell(text: str) -> None:

@@ -55,9 +55,9 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     from arena.stats.match_score import match_text
     from arena.stats.standings import fold
 
+    config = configured(lambda: from_command_line(bots, (), given(options)))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
-    config = configured(lambda: from_command_line(bots, (), given(options)))
     with _journal_or_temporary(config) as config:
         play_and_report(config, nullcontext(PlainLines(click.echo, starts=False, remark=say_on_stderr)))
         assert config.journal is not None

@@ -264,7 +264,10 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
 
 def unknown_settings(entry: Entry) -> list[str]:
     """The settings in an opening line that this version does not know, and so cannot resume with."""
-    return unknown_names(msgspec.json.decode(entry.opening, type=_AnyOpening).config)
+    try:
+        return unknown_names(msgspec.json.decode(entry.opening, type=_AnyOpening).config)
+    except _UNDECODABLE:
+        return ["that are not UTF-8"]
 
 
 def _damage(error: Exception) -> str:

@@ -118,6 +118,7 @@ class JournalSummary:
     opening: TournamentLine | None = None
     plan: Plan | None = None
     revealed: bool = False  # whether the secret of its deals is in the journal
+    unknown: list[str] = attrs.field(factory=list)  # recorded settings that this version does not know
 
 
 def ledger_of(config: Config) -> Ledger:
@@ -147,8 +148,7 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
         case TournamentLine() as opening:
             if entry.problem:
                 raise JournalError(entry.problem)
-            if unknown := unknown_settings(entry):
-                raise JournalError(f"this version does not know the recorded settings {', '.join(unknown)}")
+            past.unknown = unknown_settings(entry)
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
             outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
             past.ledger = Ledger(past.ledger.max_faults, outside)
@@ -207,6 +207,11 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     Raises JournalError."""
     opening, ledger = past.opening, past.ledger
     assert opening is not None
+    if past.unknown:
+        settings = printable(", ".join(past.unknown))
+        raise JournalError(
+            f"{journal.path}: this version cannot resume with settings that it does not know: {settings}"
+        )
     if config.seed:
         return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
     missing = planned_rounds(config) - len(ledger.finished)

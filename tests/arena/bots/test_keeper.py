@@ -282,8 +282,12 @@ async def test_who_is_to_blame_depends_on_what_the_system_refuses(number: int, e
     ("command", "reason"),
     [
         (("no-such-bot",), "cannot start 'no-such-bot' in /: No such file or directory"),
-        (("/etc",), "cannot start '/etc' in /: Permission denied"),
-        (("/etc/passwd",), "cannot start '/etc/passwd' in /: Permission denied"),
+        (("/etc",), "cannot start '/etc' in /: Permission denied (it is a folder: name the program in it)"),
+        (
+            ("/etc/passwd",),
+            "cannot start '/etc/passwd' in /: Permission denied "
+            "(put its interpreter first, such as python3 /etc/passwd, or make it executable)",
+        ),
         (("true\0",), "cannot start 'true\\x00' in /: embedded null byte"),
     ],
 )

@@ -117,7 +117,7 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(
         [sys.executable, "-m", "arena", *words, *bots, "--rounds", "2"], cwd=tmp_path, capture_output=True, text=True
     )
     assert harmless(done.stdout + done.stderr)
-    assert "; on stderr: \\x1b[2J" in done.stdout + done.stderr
+    assert "; on stderr: \\x07caf" in done.stdout + done.stderr
     assert FORGED not in done.stdout + done.stderr
     for bundle in (tmp_path / "cup.faults").glob("*"):
         again = subprocess.run(

@@ -106,12 +106,12 @@ def test_what_is_recorded_is_what_is_read(sound: list[Line]) -> None:
     assert msgspec.convert(sound[0]["config"], RecordedConfig) == msgspec.structs.replace(config, **dealt)
 
 
-def test_fields_that_a_later_version_adds_are_ignored(lines: list[Line], tmp_path: Path) -> None:
+def test_readers_ignore_fields_that_a_later_version_adds(lines: list[Line], tmp_path: Path) -> None:
     lines[0]["config"]["weather"] = {"rain": True}
     lines[0]["config"]["bots"][0]["mood"] = "good"
     path = write(tmp_path / "cup.jsonl", lines)
     assert verify_journals([path]).problems == []
-    assert len(played(configured(steady("a"), steady("b"), journal=path, rounds="4"))) == 4
+    assert fold([path])[0].rounds == 4
 
 
 def test_a_rescue_keeps_the_opening_line_as_it_was_written(lines: list[Line], tmp_path: Path) -> None:

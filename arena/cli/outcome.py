@@ -2,14 +2,12 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from arena.cli.shared import journal_errors
+from arena.cli.shared import journal_errors, say_on_stderr
 from arena.plan.config import Config
 from arena.support.signals import INTERRUPTED
 
@@ -27,20 +25,23 @@ def play_and_report(config: Config, listening: "AbstractContextManager[Listener]
     report_outcome(ran, config, resume)
 
 
-def report_outcome(ran: "TournamentRun", config: Config, resume: Sequence[str] = ()) -> None:
+def report_outcome(
+    ran: "TournamentRun", config: Config, resume: Sequence[str] = (), say: Callable[[str], None] = say_on_stderr
+) -> None:
     """If the tournament stopped early, says what is saved and how to resume it, and exits. `resume` are the words of
     the command that resumes it; without them it is the same command again."""
     command = shlex.join(["arena", *(resume or sys.argv[1:])])
     for warning in ran.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {warning}")
     if ran.rescue is not None:
-        click.echo(f"Stopped: {ran.failure}.\n{_how_to_restore(config, ran.rescue.path, command)}", err=True)
+        say(f"Stopped: {ran.failure}.")
+        say(_how_to_restore(config, ran.rescue.path, command))
         sys.exit(1)
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
-        why = f"Stopped: {ran.failure}" if ran.failure else "Stopped."
-        saved = f"{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}"
-        click.echo(f"{why}\n{saved}\n{_how_to_resume(config, command)}", err=True)
+        say(f"Stopped: {ran.failure}" if ran.failure else "Stopped.")
+        say(f"{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}")
+        say(_how_to_resume(config, command))
         sys.exit(1 if ran.failure else INTERRUPTED)
 
 

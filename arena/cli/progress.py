@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from arena.cli.shared import say_on_stderr
 from arena.cli.wording import (
     ending_text,
     fault_lines,
@@ -40,10 +41,6 @@ def progress_of(events: bool, quiet: bool, with_time: bool = False) -> AbstractC
     if sys.stderr.isatty():
         return LiveDisplay(with_time=with_time)
     return nullcontext(PlainLines(stamped(say_on_stderr) if with_time else say_on_stderr))
-
-
-def say_on_stderr(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def stamped(say: Say) -> Say:

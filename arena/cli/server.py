@@ -14,6 +14,7 @@ from arena.cli.shared import (
     journal_errors,
     options_of,
     quiet_option,
+    say_on_stderr,
 )
 from arena.cli.table import print_standings
 from arena.plan.config import ConfigError
@@ -40,7 +41,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
       arena serve cup.toml --listen 127.0.0.1:4000 --open --forever
     """
     from arena.cli.keys import begin_key
-    from arena.cli.progress import progress_of
+    from arena.cli.progress import progress_of, stamped
     from arena.plan.server_config import read_server_file
     from arena.server.server import serve as run_server
 
@@ -53,7 +54,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     assert config.journal is not None
     if server.forever and ran.finished and not events and ran.rescue is None:
         print_standings([config.journal])
-    report_outcome(ran, config)
+    report_outcome(ran, config, say=stamped(say_on_stderr))
     if not events:
         print_standings([config.journal])
         click.echo(f"\nEverything is in {config.journal}.")

@@ -105,3 +105,7 @@ def check_name(name: str) -> None:
 
     if problem := name_problem(name):
         raise click.UsageError(f"{name!r} is not a valid name: {problem}; expected {NAME_RULE}")
+
+
+def say_on_stderr(text: str) -> None:
+    click.echo(text, err=True)

@@ -15,7 +15,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.outcome import play_and_report
-from arena.cli.shared import Refused, configured, events_option, given, options_of, quiet_option
+from arena.cli.shared import Refused, configured, events_option, given, options_of, quiet_option, say_on_stderr
 from arena.cli.table import print_standings
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
@@ -51,7 +51,7 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
       arena play "./mybot --fast" "old=./mybot-1.0" --rules tactics --tc 10+0.1
       arena play ./mybot counting --journal match.jsonl
     """
-    from arena.cli.progress import PlainLines, say_on_stderr
+    from arena.cli.progress import PlainLines
     from arena.stats.match_score import match_text
     from arena.stats.standings import fold
 

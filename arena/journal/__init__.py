@@ -1,2 +1,3 @@
-"""What was played: the lines of a journal, the file they are appended to, the reader that decides which of them
-count, and what can be proven from them alone (verify). Statistics are in stats, boards and steps in replay."""
+"""What was played: the lines of a journal, the ways a round can end (the kinds of faults too), the file the lines are
+appended to, the reader that decides which of them count, and what can be proven from them alone (verify). Statistics
+are in stats, boards and steps in replay."""

@@ -161,6 +161,7 @@ def test_bots_come_back_to_a_server_that_was_stopped_and_started_again(tmp_path:
         assert "Stopping: running matches may end" in told
         assert "Keep cup.secret beside it: the remaining deals are made from it." in told
         assert "To resume:  arena serve cup.toml" in told
+        assert all(re.match(r"\d\d:\d\d:\d\d ", line) for line in told.splitlines())
         again, _ = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
         assert again.end()[0] == 0
         status, _, told = anna.end()

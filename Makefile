@@ -16,7 +16,8 @@ test: $(READY)  ## all tests
 
 coverage: $(READY)  ## all tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage
-	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup; status=$$?; \
+	@# Where a test limits the size of files, coverage could not save its own: those tests are left out.
+	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup -k "not no_half_page and not full_disk"; status=$$?; \
 	$(BIN)/coverage combine -q && $(BIN)/coverage report && exit $$status
 
 fuzz: $(READY)  ## the fuzz tests alone, for some minutes

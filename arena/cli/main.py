@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from arena.cli.completion import matching
 from arena.support.signals import INTERRUPTED
-from arena.support.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -52,6 +50,8 @@ class _Lazy(click.Group):
 
     def shell_complete(self, context: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Completes commands with their lines in --help, without importing any of them."""
+        from arena.cli.completion import matching
+
         commands = matching({name: line for name, (_, _, line) in _COMMANDS.items()}, incomplete)
         return [*commands, *click.Command.shell_complete(self, context, incomplete)]
 
@@ -60,8 +60,11 @@ class _Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if words[0] in _RENAMED:
             context.fail(f"No such command {words[0]!r}; it is called {_RENAMED[words[0]]} now")
-        if words[0] not in _COMMANDS and (hint := did_you_mean(words[0], _COMMANDS)):
-            context.fail(f"No such command {words[0]!r}{hint}")
+        if words[0] not in _COMMANDS:
+            from arena.support.suggestion import did_you_mean
+
+            if hint := did_you_mean(words[0], _COMMANDS):
+                context.fail(f"No such command {words[0]!r}{hint}")
         return super().resolve_command(context, words)
 
     def invoke(self, context: click.Context) -> Any:

@@ -14,7 +14,7 @@ demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 test: $(READY)  ## all tests
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 
-coverage: $(READY)  ## all tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
+coverage: $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage
 	@# Where a test limits the size of files, coverage could not save its own: those tests are left out.
 	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup -k "not no_half_page and not full_disk"; status=$$?; \

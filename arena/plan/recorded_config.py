@@ -95,18 +95,15 @@ def readable_part(config: Mapping[str, Any]) -> tuple[RecordedConfig, str]:
                 sound[name] = msgspec.convert(config[name], _FIELD_TYPES[name])
             except msgspec.ValidationError as error:
                 problem = problem or f"{name}: {error}"
-    with contextlib.suppress(msgspec.ValidationError):
-        sound.setdefault("bots", _names_of(config.get("bots")))
+    if "bots" not in sound:
+        with contextlib.suppress(msgspec.ValidationError):
+            named = msgspec.convert(config.get("bots"), list[_Named])
+            sound["bots"] = tuple(RecordedBot(name=bot.name) for bot in named)
     return RecordedConfig(**sound), problem
 
 
 class _Named(Struct):
     name: str
-
-
-def _names_of(bots: Any) -> tuple[RecordedBot, ...] | None:
-    """Raises ValidationError if they have no names."""
-    return bots and tuple(RecordedBot(name=bot.name) for bot in msgspec.convert(bots, list[_Named]))
 
 
 # Bots

@@ -55,6 +55,16 @@ def test_tournaments_that_differ_only_in_an_unknown_setting_both_count(journal: 
     assert fold([journal, journal])[0].rounds == 4
 
 
+@pytest.mark.parametrize("bots", [0, False, "", [], {}, [7], [{}], None])
+def test_bots_that_cannot_be_read_are_a_problem_and_no_traceback(journal: Path, bots: object) -> None:
+    opening, *rest = journal.read_bytes().splitlines(keepends=True)
+    line = msgspec.json.decode(opening)
+    line["config"]["bots"] = bots
+    journal.write_bytes(msgspec.json.encode(line) + b"\n" + b"".join(rest))
+    assert verify_journals([journal]).problems
+    assert fold([journal])[0].rounds == 4
+
+
 def test_a_setting_that_cannot_be_read_does_not_switch_off_the_comparison_with_the_plan(journal: Path) -> None:
     change_opening(journal, rounds=3, bot={"restart": "sometimes"}, event=7)
     report = verify_journals([journal])

@@ -124,7 +124,7 @@ class LocalPlayer(Player):
             if overrun:
                 raise LeftBetweenRounds(overrun.ending, f"after the previous round {overrun.words}")
             ended = f"it exited on its own after the previous round ({exit_words(status)})"
-            raise LeftBetweenRounds(Fault.CRASHED, _with_last_words(ended, wrote))
+            raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
         if self.process is None:
             await self._start()
 
@@ -135,7 +135,7 @@ class LocalPlayer(Player):
             wrote = await process.last_words()  # a closed pipe is seen a moment before the exit
         if overrun := process.overrun:
             raise Gone(overrun.ending, overrun.words)
-        raise Gone(Fault.CRASHED, _with_last_words(process.ended_words or f"{closed}, but it is still running", wrote))
+        raise Gone(Fault.CRASHED, with_last_words(process.ended_words or f"{closed}, but it is still running", wrote))
 
     async def leave(self) -> None:
         """End the process and wait until it is gone."""
@@ -204,11 +204,11 @@ class LocalPlayer(Player):
             wrote = self.process.stderr_tail.strip()
             self.process = self.link = None
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
-            reason = _with_last_words(reason, wrote)
+            reason = with_last_words(reason, wrote)
         return StartFailure(reason, time_was_up)
 
 
-def _with_last_words(reason: str, wrote: str) -> str:
+def with_last_words(reason: str, wrote: str) -> str:
     """The reason, and the end of what the bot wrote on stderr. Indented lines are left out: they are stack frames."""
     lines = [line.rstrip() for line in wrote.splitlines() if line.strip() and not line[0].isspace()]
     words = " / ".join(lines[-_LAST_LINES:])[-_LAST_WORDS:]

@@ -11,7 +11,7 @@ import attrs
 import trio
 
 from arena.bots.link import Link, LinkClosed
-from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure
+from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure, with_last_words
 from arena.journal.bot_history import RecordedMatch, RecordedRound
 from arena.journal.endings import Fault
 from arena.journal.lines import game_record
@@ -197,9 +197,8 @@ class _RepeatedRound:
     async def _last_words(self, closed: str) -> str:
         process = self._player.process
         assert process is not None
-        await process.last_words()
-        wrote, ended = process.stderr_tail.strip(), process.ended_words or closed
-        return f"{ended}; on stderr: {wrote.splitlines()[-1]}" if wrote else ended
+        wrote = await process.last_words()
+        return with_last_words(process.ended_words or closed, wrote)
 
 
 def _illegal(game: Game, text: str) -> AnswerFault | None:

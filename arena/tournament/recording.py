@@ -1,26 +1,15 @@
 """Make the journal line of a round that was played. Pure."""
 
 from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine, VoidLine
-from arena.match.referee import Referee
+from arena.match.match import PlayedRound
 from arena.match.round_play import Void
-from arena.plan.deals import Dealt
 from arena.plan.schedule import MatchId, PlannedRound
-from engine.cards import Seat, card_texts
+from engine.cards import card_texts
 from engine.ruleset import RuleSet
 
 
-def round_line(
-    planned: PlannedRound,
-    match: MatchId,
-    bots: tuple[str, str],
-    rules: RuleSet,
-    dealt: Dealt,
-    first: Seat,
-    referee: Referee,
-    started: str,
-    bundle: str | None,
-    withdrawn: bool = False,
-) -> RoundLine:
+def round_line(played: PlayedRound, match: MatchId, bots: tuple[str, str], rules: RuleSet) -> RoundLine:
+    planned, dealt, referee = played.planned, played.dealt, played.referee
     outcome, fault = referee.outcome, referee.fault
     assert outcome is not None
     return RoundLine(
@@ -32,14 +21,16 @@ def round_line(
         rules=rules.name,
         seed=dealt.seed,
         bots=bots,
-        first=first,
+        first=played.first,
         deck=card_texts(dealt.deal.clan),
         tactics=card_texts(dealt.deal.tactics),
         moves=tuple(referee.moves),
         notes={str(index): note for index, note in referee.notes.items()},
         result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
-        started=started,
-        fault=FaultLine(fault.seat, fault.detail, bundle, fault.other_detail, withdrawn) if fault else None,
+        started=played.started,
+        fault=FaultLine(fault.seat, fault.detail, played.bundle, fault.other_detail, played.withdrawn)
+        if fault
+        else None,
         salt=dealt.salt,
     )
 

@@ -231,7 +231,7 @@ class Tournament:
                 await sender.send(RoundStarted(planned, names))
                 played = await self._try(match, planned, score)
             if played.void is None:
-                return self._settled(match, played, players)
+                return round_line(played, match.planned.id, names, self._config.rules)
             for player in players:
                 await player.leave()
             line = void_line(planned, match.planned.id, names, played.void, played.started)
@@ -263,18 +263,3 @@ class Tournament:
         else:
             referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
         return PlayedRound(planned, first, dealt, referee, utc_now(), None, withdrawn=True)
-
-    def _settled(self, match: Match, played: PlayedRound, players: Players) -> RoundLine:
-        names = (players[0].spec.name, players[1].spec.name)
-        return round_line(
-            played.planned,
-            match.planned.id,
-            names,
-            self._config.rules,
-            played.dealt,
-            played.first,
-            played.referee,
-            played.started,
-            played.bundle,
-            played.withdrawn,
-        )

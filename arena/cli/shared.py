@@ -4,17 +4,21 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from arena.cli import completion
 
 if TYPE_CHECKING:
+    from arena.plan.bot_spec import AnySpec
+    from arena.plan.config import Config
     from arena.plan.options import Option
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+S = TypeVar("S", bound="AnySpec")
 
 events_option = click.option(
     "--events", is_flag=True, help="Print progress as JSON on stdout, one event per line, and no table."
@@ -86,6 +90,35 @@ def configured(make: Callable[[], T]) -> T:
         return make()
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
+
+
+def with_sandboxes(bots: Sequence[S], hidden: Sequence[Path] = ()) -> tuple[S, ...]:
+    """The bots as they can be started. Refuses to go on if a sandbox cannot be had, or shows a path in `hidden`; says
+    so on stderr if it was only to be tried."""
+    from arena.bots.sandbox_check import SandboxError, settled
+
+    try:
+        found = settled(bots, hidden)
+    except SandboxError as error:
+        raise Refused(str(error)) from None
+    for remark in found.remarks:
+        say_on_stderr(remark)
+    return cast("tuple[S, ...]", found.bots)
+
+
+_BESIDE_JOURNALS: Final = ("secret", "names", "faults", "stderr")
+
+
+def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> "Config":
+    """The tournament with its bots as `with_sandboxes` makes them; they see neither the journal nor what belongs to
+    it."""
+    import attrs
+
+    from arena.journal.file import beside
+
+    if config.journal is not None:
+        hidden = [config.journal, *(beside(config.journal, each) for each in _BESIDE_JOURNALS), *hidden]
+    return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden))
 
 
 @contextmanager

@@ -60,6 +60,8 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         # Memory that no process needs to map and that no tmpfs with a size holds: nobody would count it. Without
         # memfd_create, libraries use a file in /dev/shm, which has a size.
         *("memfd_create", "memfd_secret", "shmget", "msgget", "semget"),
+        # The old asynchronous I/O: all programs of the machine share one number of requests, which a bot could use up.
+        "io_setup",
     ),
 }
 
@@ -155,6 +157,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "inotify_add_watch": (254, 27),
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),

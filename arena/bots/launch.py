@@ -17,8 +17,8 @@ from typing import Any, Final
 import attrs
 import trio
 
-from arena.bots.keeper import StartRequest
 from arena.bots.sandbox import OWN_PROCESSES, sandboxed
+from arena.bots.spawning import StartRequest
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 

@@ -32,6 +32,29 @@ class Refused(click.ClickException):
     exit_code = 2
 
 
+class OptionalValue(click.Option):
+    """An option that may stand alone. Only one of `values` after it is its value: `--sandbox greedy` is the option,
+    and then a bot."""
+
+    def __init__(self, *declarations: Any, values: Sequence[str], **settings: Any):
+        super().__init__(*declarations, **settings)
+        self._values = values
+
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """The words of a command line, with this option and its value joined by an equals sign."""
+        found: list[str] = []
+        for place, word in enumerate(words):
+            if word == "--":
+                return [*found, *words[place:]]
+            if found and found[-1] in self.opts:
+                given = word in self._values
+                found[-1] += f"={word}" if given else f"={self.flag_value}"
+                if given:
+                    continue
+            found.append(word)
+        return found
+
+
 def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
     """Adds these options to a command, so that the command line can say everything that a tournament file can."""
 
@@ -42,7 +65,8 @@ def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
             if option.flag:
                 kind = {"is_flag": True, "flag_value": "true"}
             elif option.value_if_alone is not None:
-                kind |= {"is_flag": False, "flag_value": option.value_if_alone}
+                kind |= {"cls": OptionalValue, "is_flag": False, "flag_value": option.value_if_alone}
+                kind |= {"values": option.choices}
             elif option.several:
                 kind |= {"multiple": True, "callback": _joined}
             if option.choices:

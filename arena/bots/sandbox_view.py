@@ -157,5 +157,5 @@ def check_apart(views: Mapping[str, View], hidden: Iterable[Path]) -> None:
                 folder = next(folder for folder in view.own if is_in(seen[0], (folder,)))
                 raise SandboxError(
                     f"{name} would see {seen[0]}, which belongs to {other}; give each bot a folder of its own, "
-                    f"or allow it with expose = [{str(folder)!r}]"
+                    f"or allow it: expose {folder}"
                 )

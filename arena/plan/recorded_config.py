@@ -232,8 +232,8 @@ def _bot_settings(bot: RecordedBot) -> dict[str, object]:
         "cpu": bot.cpu or None,
         "inherit-env": bot.inherit_env,
         "processes": bot.processes,
-        "sandbox": bot.sandbox.level if bot.sandbox else Level.NONE,
-        "scratch": bot.sandbox and bot.sandbox.scratch,
+        "sandbox": (bot.sandbox or Sandbox()).level,
+        "scratch": (bot.sandbox or Sandbox()).scratch,
     }
 
 

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test coverage fuzz check bench attack format playthroughs confusables spec strength picture clean help
+.PHONY: demo test coverage fuzz check bench attack format playthroughs confusables seccomp spec strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
@@ -48,6 +48,9 @@ playthroughs: $(READY)  ## regenerate the golden games; read the diff before you
 
 confusables: $(READY)  ## regenerate the characters that look alike; FILE is confusables.txt of Unicode
 	@$(BIN)/python -m tests.tools.confusables $(FILE)
+
+seccomp: $(READY)  ## regenerate the filters of system calls, from the rules in tests/tools/seccomp.py
+	@$(BIN)/python -m tests.tools.seccomp
 
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.bench.strength

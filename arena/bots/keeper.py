@@ -16,7 +16,6 @@ This module uses only the standard library, because it runs without site package
 """
 
 import contextlib
-import errno
 import json
 import marshal
 import os
@@ -25,10 +24,11 @@ import select
 import signal
 import socket
 import time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
-from arena.bots.process_tree import Process, count_descendants, descendants, memory_of
+from arena.bots.process_tree import Process, children_of, count_descendants, descendants, memory_of
+from arena.bots.spawning import StartRequest, start
 
 TERMINATE: Final = b"T"  # sent by the arena after the request
 KILL: Final = b"K"
@@ -41,26 +41,9 @@ _LONGEST_PAUSE: Final = 0.25
 _COUNTS_PER_MEASUREMENT: Final = 5  # if only processes are limited, a quick count is enough most of the time
 _PAUSE_PER_MEASUREMENT: Final = 20  # times the length of the last measurement, because reading shared memory is slow
 _FASTEST_GROWTH: Final = 4 * 2**30  # bytes per second; decides how soon a bot could reach its limit
-# How many more processes and threads all bots together may have than existed when a bot started: plenty for bots, and
-# few enough that the scheduler still gives the keeper its turn soon.
-_SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
-_RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but the bot must not inherit that
-
-
-class StartRequest(NamedTuple):
-    """What the arena asks a keeper to start, and the limits to enforce."""
-
-    command: list[bytes]
-    cwd: bytes | None
-    environment: dict[bytes, bytes]
-    memory: int | None  # bytes
-    cpu_seconds: int | None
-    processes: int
-
-    def encoded(self) -> bytes:
-        """The request as bytes: its length, then the marshalled fields."""
-        data = marshal.dumps(tuple(self))
-        return len(data).to_bytes(4, "big") + data
+_WRITABLE: Final = ("tmp", "dev/shm")  # folders of a sandbox
+_BYTES_PER_FILE: Final = 1024  # of scratch; about what the kernel needs for an empty file
+_SHELL_SIGNAL: Final = 128  # bwrap reports a signal as this plus its number, as a shell does
 
 
 def keep(control: socket.socket, streams: list[int]) -> None:
@@ -70,14 +53,14 @@ def keep(control: socket.socket, streams: list[int]) -> None:
     if (request := _received(control)) is None:
         return  # the arena died in the meantime
     try:
-        pid = _start(request, streams)
+        pid, report = start(request, streams)
     except OSError as error:
         tell(control, refused=error.errno)
         return
     for descriptor in streams:
         os.close(descriptor)
     tell(control, started=pid, keeper=os.getpid())
-    Keeper(control, pid, request).run()
+    Keeper(control, pid, request, report).run()
 
 
 def _received(control: socket.socket) -> StartRequest | None:
@@ -89,64 +72,6 @@ def _received(control: socket.socket) -> StartRequest | None:
     return StartRequest(*marshal.loads(data[4:]))
 
 
-def _start(request: StartRequest, streams: list[int]) -> int:
-    """Start the bot's first process and return its pid. Raises OSError if the system does not start the program.
-
-    posix_spawn is faster than fork and exec. What it cannot set for the child alone is set for the keeper as well.
-    """
-    if request.cwd is not None:
-        os.chdir(request.cwd)
-    before = resource.getrlimit(resource.RLIMIT_CPU)
-    if request.cpu_seconds is not None:
-        # A fallback for one process between two measurements: the sum of all processes usually reaches the limit first.
-        resource.setrlimit(resource.RLIMIT_CPU, _lower(before, request.cpu_seconds + 1))
-    _limit_forks()
-    problem: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    for program in _candidate_paths(request):
-        try:
-            pid = os.posix_spawn(
-                program,
-                request.command,
-                request.environment,
-                file_actions=[(os.POSIX_SPAWN_DUP2, stream, place) for place, stream in enumerate(streams)],
-                setsid=True,
-                setsigmask=[],
-                setsigdef=_RESET_SIGNALS,
-            )
-            resource.setrlimit(resource.RLIMIT_CPU, before)
-            return pid
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:
-            problem = error
-    raise problem
-
-
-def _limit_forks() -> None:
-    """Limit the number of processes, so that the forks of a fork bomb fail before the system runs out of processes. The
-    kernel counts all processes of the user against this limit, and ignores it for root."""
-    with open("/proc/loadavg", "rb") as file:
-        existing = int(file.read().split()[3].partition(b"/")[2])
-    current = [limit for limit in resource.getrlimit(resource.RLIMIT_NPROC) if limit != resource.RLIM_INFINITY]
-    lowest = min([existing + _SPARE_PROCESSES, *current])
-    resource.setrlimit(resource.RLIMIT_NPROC, (lowest, lowest))
-
-
-def _lower(limit: tuple[int, int], seconds: int) -> tuple[int, int]:
-    """The (soft, hard) `limit` with the soft one lowered to `seconds`. The hard one stays, so that the keeper can raise
-    the soft one again."""
-    return (seconds if limit[1] == resource.RLIM_INFINITY else min(seconds, limit[1]), limit[1])
-
-
-def _candidate_paths(request: StartRequest) -> list[bytes]:
-    """Paths to try for the program: as given if it contains a slash, otherwise in the folders of the bot's own PATH."""
-    name = request.command[0]
-    if b"/" in name:
-        return [name]
-    folders = request.environment.get(b"PATH", os.fsencode(os.defpath)).split(b":")
-    return [os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))]
-
-
 def tell(control: socket.socket, **news: Any) -> None:
     """Report to the arena: one JSON object on a line."""
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the arena died; the keeper will notice and exit
@@ -156,10 +81,13 @@ def tell(control: socket.socket, **news: Any) -> None:
 class Keeper:
     """Watches a running bot, enforces its limits, and obeys the arena's TERMINATE and KILL."""
 
-    def __init__(self, control: socket.socket, pid: int, request: StartRequest):
+    def __init__(self, control: socket.socket, pid: int, request: StartRequest, report: int | None):
         self._control = control
         self._pid = pid
-        self._memory, self._cpu, self._processes = request.memory, request.cpu_seconds, request.processes
+        self._report = report
+        self._memory, self._cpu = request.memory, request.cpu_seconds
+        self._processes, self._own_processes = request.processes, request.own_processes
+        self._scratch = request.scratch
         self._over = False
         self._measurements = 0
         self._seen: dict[tuple[int, int], float] = {}  # seconds that each live process had used when last measured
@@ -177,7 +105,8 @@ class Keeper:
             if self._control.fileno() in ready:
                 if self._read_command() != TERMINATE:
                     break
-                signal_descendants(signal.SIGTERM)
+                # Not bwrap itself, because its end would kill the whole sandbox at once.
+                signal_descendants(signal.SIGTERM, root=self._pid if self._report else None)
             if ended in ready:
                 poll.unregister(ended)
             self._any_left()
@@ -203,7 +132,7 @@ class Keeper:
                     self._pid = 0
                     if self._cpu is not None and not self._over:
                         self._check_cpu(descendants(os.getpid()))
-                    tell(self._control, ended=os.waitstatus_to_exitcode(ended[1]))
+                    self._tell_end(os.waitstatus_to_exitcode(ended[1]))
             return True
         return False
 
@@ -218,17 +147,20 @@ class Keeper:
     def _measure(self) -> float:
         """Compare what all processes use with the limits. Returns the seconds until the next measurement."""
         self._measurements += 1
-        if count_descendants(os.getpid(), self._processes) > self._processes:  # a fork bomb leaves no time
+        most = self._processes + self._own_processes
+        if count_descendants(os.getpid(), most) > most:  # a fork bomb leaves no time
             self._end_for("processes", self._processes + 1, self._processes)
         only_count = self._memory is None and self._cpu is None and self._measurements % _COUNTS_PER_MEASUREMENT
         if self._over or only_count:
             return _USUAL_PAUSE
-        processes = descendants(os.getpid(), enough=self._processes)
+        processes = descendants(os.getpid(), enough=most)
         threads = sum(process.threads for process in processes)
-        if len(processes) > self._processes:
-            self._end_for("processes", len(processes), self._processes)
+        if len(processes) > most:
+            self._end_for("processes", len(processes) - self._own_processes, self._processes)
         elif threads > _MOST_THREADS:
             self._end_for("threads", threads, _MOST_THREADS)
+        if self._report is not None:
+            self._check_files()
         if self._cpu is not None:
             self._check_cpu(processes)
         pause = _USUAL_PAUSE
@@ -253,6 +185,28 @@ class Keeper:
         if used > self._cpu:
             self._end_for("cpu", used, self._cpu)
 
+    def _check_files(self) -> None:
+        """End the bot if it made too many files in its sandbox: a tmpfs limits their bytes, but not their number, and
+        the kernel needs memory for each."""
+        most = self._scratch // _BYTES_PER_FILE
+        for first in children_of(self._pid):
+            for folder in _WRITABLE:
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # not made yet, or ended just now
+                    system = os.statvfs(f"/proc/{first}/root/{folder}")
+                    files = system.f_files - system.f_ffree
+                    is_its_own = system.f_blocks * system.f_frsize < self._scratch + system.f_frsize  # not the host's
+                    if is_its_own and files > most:
+                        self._end_for("files", files, most)
+
+    def _tell_end(self, status: int) -> None:
+        """Report the exit of the bot's first process. In a sandbox that is bwrap, which passes on the status of the
+        bot's program."""
+        if self._report is None or status < 0:
+            tell(self._control, ended=status)
+            return
+        ran = b"exit-code" in _read_all(self._report)
+        tell(self._control, ended=_SHELL_SIGNAL - status if status > _SHELL_SIGNAL else status, ran=ran)
+
     def _end_for(self, limit: str, used: float, allowed: int) -> None:
         """Report the exceeded limit, then kill the bot: in this order, so that the arena knows the reason for the
         exit."""
@@ -260,3 +214,12 @@ class Keeper:
             self._over = True
             tell(self._control, over=[limit, used, allowed])
             kill_descendants(self._any_left)
+
+
+def _read_all(descriptor: int) -> bytes:
+    """What can be read from a non-blocking descriptor."""
+    data = b""
+    with contextlib.suppress(BlockingIOError):
+        while part := os.read(descriptor, 1 << 12):
+            data += part
+    return data

@@ -17,7 +17,8 @@ from typing import Any, Final
 import attrs
 import trio
 
-from arena.bots.keeper import StartRequest
+from arena.bots.sandbox import OWN_PROCESSES, sandboxed
+from arena.bots.spawning import StartRequest
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 
@@ -61,6 +62,11 @@ class Overrun:
                     Fault.OUT_OF_PROCESSES,
                     f"it had {used} or more processes at once; the limit is {allowed} (option processes)",
                 )
+            case "files":
+                return Overrun(
+                    Fault.OUT_OF_MEMORY,
+                    f"it had {used} files in one folder of its sandbox; the limit is {allowed} (option scratch)",
+                )
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")
@@ -76,6 +82,7 @@ class Kept:
     exit_status: int | None = None  # negative for a signal
     overrun: Overrun | None = None
     refused: int | None = None
+    never_ran: bool = False  # its sandbox ended before the bot's program ran
     failure: str | None = None  # traceback of the keeper: a bug of ours, or a machine that ran out of a resource
     ended: trio.Event = attrs.field(factory=trio.Event)  # the bot's first process
     gone: trio.Event = attrs.field(factory=trio.Event)  # all of the bot's processes, and the keeper
@@ -113,8 +120,9 @@ class Kept:
                 raise OSError(number, os.strerror(number))
             case {"over": [str(limit), int() | float() as used, int(allowed)]}:
                 self.overrun = Overrun.of(limit, used, allowed)
-            case {"ended": int(status)}:
+            case {"ended": int(status), **more}:
                 self.exit_status = status
+                self.never_ran = more.get("ran") is False
                 self.ended.set()
             case {"gone": True}:
                 pass  # the end of the stream follows
@@ -252,12 +260,18 @@ def _request(spec: BotSpec) -> bytes:
     cwd = os.fsencode(spec.cwd) if spec.cwd else None
     if any(b"\0" in part for part in (*command, *environment, *environment.values(), cwd or b"")):
         raise ValueError("embedded null byte")
-    return StartRequest(command, cwd, environment, spec.memory, spec.cpu_seconds, spec.processes).encoded()
+    limits = spec.memory, spec.cpu_seconds, spec.processes
+    if not spec.is_sandboxed:
+        return StartRequest(command, cwd, environment, *limits, [], 0, 0).encoded()
+    box = sandboxed(spec)
+    command = [os.fsencode(word) for word in box.command]
+    return StartRequest(command, b"/", {}, *limits, list(box.data), OWN_PROCESSES, spec.sandbox.scratch).encoded()
 
 
 async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
     """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
-    Raises StartRefused, ValueError for a command with a null byte, and OSError for what is not the bot's fault."""
+    Raises StartRefused, SandboxError, ValueError for a command with a null byte, and OSError for what is not the bot's
+    fault."""
     request = _request(spec)
     try:
         kept = running_launcher().fork(streams)

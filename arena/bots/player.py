@@ -2,6 +2,7 @@
 
 import abc
 import contextlib
+import errno
 import math
 from collections.abc import Callable
 from typing import Final
@@ -202,10 +203,21 @@ class LocalPlayer(Player):
             await self._gone.wait()
             status = self.process.exit_status
             wrote = self.process.stderr_tail.strip()
+            never_ran = self.process.never_ran
             self.process = self.link = None
+            if never_ran:
+                return _not_run_in_sandbox(wrote)
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason = with_last_words(reason, wrote)
         return StartFailure(reason, time_was_up)
+
+
+def _not_run_in_sandbox(wrote: str) -> StartFailure:
+    """The failure of a bot whose program bubblewrap could not run. Raises OSError if bubblewrap failed before it came
+    to the program, which is not the bot's fault: its sandbox could be made when the run began."""
+    if "execvp" not in wrote:
+        raise OSError(errno.ECHILD, f"bubblewrap could not make the sandbox of a bot: {wrote or 'it said nothing'}")
+    return StartFailure(f"its program cannot be run in the sandbox; {wrote}")
 
 
 def with_last_words(reason: str, wrote: str) -> str:

@@ -18,6 +18,7 @@ import trio
 from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import KeeperFailed, Kept, Overrun, StartRefused, launch
 from arena.bots.process_tree import descendants, memory_of
+from arena.bots.sandbox_view import SandboxError
 from arena.bots.streams import PipeStream
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
 from arena.support.suggestion import did_you_mean
@@ -68,6 +69,12 @@ class BotProcess:
         self.kept.look()
         if self.kept.failure is not None:
             raise KeeperFailed(self.kept.failure)
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether the bot's sandbox ended before its program ran. What is on stderr then comes from bubblewrap."""
+        self._look()
+        return self.kept.never_ran
 
     @property
     def ended_words(self) -> str | None:
@@ -138,7 +145,7 @@ async def _start(spec: BotSpec) -> tuple[BotProcess, int]:
     ours, theirs = (writer, reader, errors), (their_in, their_out, their_err)
     try:
         kept = await launch(spec, theirs)
-    except (StartRefused, ValueError) as error:
+    except (StartRefused, SandboxError, ValueError) as error:
         _close_all(ours)
         raise SpawnError(_why_not_started(spec, error)) from error
     except BaseException:
@@ -165,7 +172,7 @@ def _close_all(descriptors: Iterable[int]) -> None:
         os.close(descriptor)
 
 
-def _why_not_started(spec: BotSpec, error: StartRefused | ValueError) -> str:
+def _why_not_started(spec: BotSpec, error: Exception) -> str:
     program = spec.command[0]
     where = f" in {spec.cwd}" if spec.cwd else ""
     here = Path(spec.cwd or ".") / program

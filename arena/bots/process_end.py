@@ -68,10 +68,11 @@ def _kill_pass(spare: Collection[int]) -> int:
     return len(signal_descendants(signal.SIGKILL, spare))
 
 
-def signal_descendants(number: int, spare: Collection[int] = ()) -> set[int]:
-    """Send a signal to all descendants of this process except those in `spare`; returns the pids that it reached."""
+def signal_descendants(number: int, spare: Collection[int] = (), root: int | None = None) -> set[int]:
+    """Send a signal to all descendants of process `root`, by default this one, except its children in `spare`. Returns
+    the pids that it reached."""
     reached, children = set(), quick_children()
-    waiting = [pid for pid in children(os.getpid()) if pid not in spare]
+    waiting = [pid for pid in children(root or os.getpid()) if pid not in spare]
     while waiting:
         pid = waiting.pop()
         if _send(pid, number):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from arena.cli import completion
-from arena.cli.shared import configured, given, options_of
+from arena.cli.shared import configured, given, options_of, with_sandboxes
 from arena.plan.options import STARTED
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def check(
         )
     name = bot or f"the bot at {listen}"
     tell = (lambda _: None) if as_json else _tell_finding
-    spec = None if bot is None else configured(lambda: _spec_of(bot, given(options)))
+    spec = None
+    if bot is not None:
+        (spec,) = with_sandboxes([configured(lambda: _spec_of(bot, given(options)))])
     findings = _examine(spec, listen, CheckLimits(start_ms, move_ms), rounds, tell)
     click.echo(check_report.as_json(name, findings) if as_json else "\n" + check_report.summary(name, findings))
     if junit:

@@ -15,6 +15,7 @@ from arena.cli.shared import (
     gathered,
     given,
     options_of,
+    with_sandboxes,
 )
 from arena.plan.options import STARTED
 from arena.support.address import AddressError
@@ -103,6 +104,7 @@ def connect(
     spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), given(options)))
     if problem := missing_program(spec):
         raise click.UsageError(problem)
+    (spec,) = with_sandboxes([spec])
     with _connect_errors():
         finished = connect_all(server, spec, connections, _report(quiet))
     if not finished:

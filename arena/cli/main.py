@@ -65,7 +65,11 @@ class _Lazy(click.Group):
 
             if hint := did_you_mean(words[0], _COMMANDS):
                 context.fail(f"No such command {words[0]!r}{hint}")
-        return super().resolve_command(context, words)
+        name, command, rest = super().resolve_command(context, words)
+        for parameter in command.params if command else ():
+            if hasattr(parameter, "joined"):
+                rest = parameter.joined(rest)
+        return name, command, rest
 
     def invoke(self, context: click.Context) -> Any:
         """Ctrl-C ends every command in the same way; click would end some of them with "Aborted!" and status 1."""

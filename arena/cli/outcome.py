@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.shared import journal_errors, say_on_stderr
+from arena.cli.shared import journal_errors, say_on_stderr, tournament_with_sandboxes
 from arena.plan.config import Config
 from arena.support.signals import INTERRUPTED
 
@@ -20,6 +20,7 @@ def play_and_report(config: Config, listening: "AbstractContextManager[Listener]
     """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does."""
     from arena.tournament.drive import drive
 
+    config = tournament_with_sandboxes(config)
     with journal_errors(), listening as listener:
         ran = drive(config, listener)
     report_outcome(ran, config, resume)

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from arena.cli import completion
-from arena.cli.shared import configured, given, journal_errors, options_of
+from arena.cli.shared import configured, given, journal_errors, options_of, with_sandboxes
 from arena.cli.table import journal_argument
 from arena.devtools.regress import Decision, RegressResult, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
@@ -62,7 +62,7 @@ def regress(
       arena regress cup.jsonl "./mybot --new" --as mybot-1.0 --limit 10
       arena regress cup.jsonl "mine=./mybot" --round 1.1-2.3 --st 1 --twice
     """
-    spec = configured(lambda: bot_from_command_line(bot, given(options)))
+    (spec,) = with_sandboxes([configured(lambda: bot_from_command_line(bot, given(options)))], [journal])
     with journal_errors():
         meetings = Meetings(journal)
     name = _recorded_name(meetings, recorded, spec.name)

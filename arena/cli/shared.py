@@ -4,17 +4,21 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from arena.cli import completion
 
 if TYPE_CHECKING:
+    from arena.plan.bot_spec import AnySpec
+    from arena.plan.config import Config
     from arena.plan.options import Option
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+S = TypeVar("S", bound="AnySpec")
 
 events_option = click.option(
     "--events", is_flag=True, help="Print progress as JSON on stdout, one event per line, and no table."
@@ -28,6 +32,29 @@ class Refused(click.ClickException):
     exit_code = 2
 
 
+class OptionalValue(click.Option):
+    """An option that may stand alone. Only one of `values` after it is its value: `--sandbox greedy` is the option,
+    and then a bot."""
+
+    def __init__(self, *declarations: Any, values: Sequence[str], **settings: Any):
+        super().__init__(*declarations, **settings)
+        self._values = values
+
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """The words of a command line, with this option and its value joined by an equals sign."""
+        found: list[str] = []
+        for place, word in enumerate(words):
+            if word == "--":
+                return [*found, *words[place:]]
+            if found and found[-1] in self.opts:
+                given = word in self._values
+                found[-1] += f"={word}" if given else f"={self.flag_value}"
+                if given:
+                    continue
+            found.append(word)
+        return found
+
+
 def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
     """Adds these options to a command, so that the command line can say everything that a tournament file can."""
 
@@ -38,7 +65,8 @@ def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
             if option.flag:
                 kind = {"is_flag": True, "flag_value": "true"}
             elif option.value_if_alone is not None:
-                kind |= {"is_flag": False, "flag_value": option.value_if_alone}
+                kind |= {"cls": OptionalValue, "is_flag": False, "flag_value": option.value_if_alone}
+                kind |= {"values": option.choices}
             elif option.several:
                 kind |= {"multiple": True, "callback": _joined}
             if option.choices:
@@ -86,6 +114,35 @@ def configured(make: Callable[[], T]) -> T:
         return make()
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
+
+
+def with_sandboxes(bots: Sequence[S], hidden: Sequence[Path] = ()) -> tuple[S, ...]:
+    """The bots as they can be started. Refuses to go on if a sandbox cannot be had, or shows a path in `hidden`; says
+    so on stderr if it was only to be tried."""
+    from arena.bots.sandbox_check import SandboxError, settled
+
+    try:
+        found = settled(bots, hidden)
+    except SandboxError as error:
+        raise Refused(str(error)) from None
+    for remark in found.remarks:
+        say_on_stderr(remark)
+    return cast("tuple[S, ...]", found.bots)
+
+
+_BESIDE_JOURNALS: Final = ("secret", "names", "faults", "stderr")
+
+
+def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> "Config":
+    """The tournament with its bots as `with_sandboxes` makes them; they see neither the journal nor what belongs to
+    it."""
+    import attrs
+
+    from arena.journal.file import beside
+
+    if config.journal is not None:
+        hidden = [config.journal, *(beside(config.journal, each) for each in _BESIDE_JOURNALS), *hidden]
+    return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden))
 
 
 @contextmanager

@@ -92,10 +92,11 @@ def table(
     \b
     Columns: Rank, Group, Name, Elo, Bound, +/-, LOS, Rounds, Wins, Losses, Score, Draws, Matches,
     Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
-    Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms
+    Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms,
+    Sandbox
 
     Bound says whether Elo is only a bound, because a bot won or lost every round. The columns between Faults and Voids
-    count one kind of fault each.
+    count one kind of fault each. Sandbox is full, none, missing (it was to be tried, but could not be had) or mixed.
 
     In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
     numbers stay numbers.

@@ -5,7 +5,7 @@ Exit status: 0 everything went well, 1 something did not, 2 a wrong call, 130 st
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,11 +15,21 @@ import click
 
 from arena.cli import completion
 from arena.cli.outcome import play_and_report
-from arena.cli.shared import Refused, configured, events_option, given, options_of, quiet_option, say_on_stderr
+from arena.cli.shared import (
+    Refused,
+    configured,
+    events_option,
+    given,
+    options_of,
+    quiet_option,
+    say_on_stderr,
+    with_sandboxes,
+)
 from arena.cli.table import print_standings
-from arena.plan.config import Config, ConfigError, from_command_line
+from arena.plan.bot_spec import BotSpec
+from arena.plan.config import Config, ConfigError, bot_with_options, from_command_line
 from arena.plan.config_file import from_file
-from arena.plan.options import BOT, OWN, TOURNAMENT, Option
+from arena.plan.options import BOT, OWN, SANDBOX, TOURNAMENT, Option
 from arena.support.signals import INTERRUPTED
 
 _BOT_KEYS = ", ".join(option.name for option in (*OWN, *BOT) if option.name != "token")
@@ -124,7 +134,8 @@ def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str
 
 @click.command()
 @click.argument("bundle", metavar="FOLDER", type=click.Path(path_type=Path))
-def rerun(bundle: Path) -> None:
+@options_of(SANDBOX)
+def rerun(bundle: Path, **options: str | None) -> None:
     """Play the round of a fault again, with the same bots and the same deal, and say whether the fault came again.
 
     FOLDER is the one that the arena names beside a fault; the bundle.json in it will do as well. A bundle has only the
@@ -133,15 +144,21 @@ def rerun(bundle: Path) -> None:
     The exit status is 0 if the fault came again: the same bot failed in the same way. It is 1 if it did not: the round
     continued, or something else happened. It is 2 if there is no bundle that can be played, and 130 after Ctrl-C.
 
+    Bots that were in a sandbox are in one again; the options change that for both bots.
+
     \b
-    Example:
+    Examples:
       arena rerun cup.faults/1.1-2.3-mybot
+      arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
     """
     from arena.tournament.fault_bundle import BundleError
     from arena.tournament.rerun import rerun as play_once_more
 
+    def started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
+        return with_sandboxes(configured(lambda: [bot_with_options(spec, given(options)) for spec in specs]))
+
     try:
-        found = play_once_more(bundle)
+        found = play_once_more(bundle, started)
     except BundleError as error:
         raise Refused(str(error)) from None
     if found is None:

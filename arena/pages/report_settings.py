@@ -10,6 +10,7 @@ from arena.journal.lines import TournamentLine
 from arena.pages.markup import Content, joined, tag
 from arena.pages.report_sections import Section, bot, table
 from arena.plan.recorded_config import RecordedConfig
+from arena.plan.sandbox import Level
 from arena.plan.time_control import TimeLimits
 from arena.stats.columns import NO_VALUE
 from arena.stats.report_data import Report
@@ -55,10 +56,11 @@ def _tournament(line: TournamentLine) -> Content:
             _clock(each.clock),
             each.restart.value if each.restart else NO_VALUE,
             f"{each.memory:,} bytes" if each.memory else NO_VALUE,
+            NO_VALUE if each.remote else each.sandbox.level.value if each.sandbox else Level.NONE.value,
         ]
         for each in line.config.bots or ()
     ]
-    players = table(["Bot", "Clock", "Restart", "Memory"], rows, "players") if rows else None
+    players = table(["Bot", "Clock", "Restart", "Memory", "Sandbox"], rows, "players") if rows else None
     return joined(tag("dl", *pairs), players)
 
 

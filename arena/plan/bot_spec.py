@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from arena.plan.sandbox import VARIABLES, Level, Sandbox
 from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 
@@ -43,15 +44,26 @@ class BotSpec:
     cpu_seconds: int | None = None
     inherit_env: bool = False
     processes: int = MOST_PROCESSES  # at once
+    sandbox: Sandbox = attrs.field(factory=Sandbox)
+
+    @property
+    def is_sandboxed(self) -> bool:
+        return self.sandbox.level is Level.FULL
+
+    @property
+    def is_bundled(self) -> bool:
+        return any(self.command[: len(own.command)] == own.command for own in BUNDLED_BOTS.values())
 
     def environment(self) -> dict[str, str]:
         """The environment of the bot's process: a small part of our own, which may contain secrets, and `env`."""
-        if self.inherit_env:
+        if self.is_sandboxed:
+            passed = dict(VARIABLES)
+        elif self.inherit_env:
             passed = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
         else:
             passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
-        if any(self.command[: len(own.command)] == own.command for own in BUNDLED_BOTS.values()):
-            passed |= _path_of_bundled_bots()
+        if self.is_bundled:
+            passed["PYTHONPATH"] = _path_of_bundled_bots(self.is_sandboxed)
         return passed | dict(self.env)
 
 
@@ -90,12 +102,21 @@ PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
 TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # the user's own token: a bot does not get it unless its `env` names it
 
 
-def _path_of_bundled_bots() -> dict[str, str]:
-    """The variable that lets Python find the bundled bots from any folder, even if they are not installed."""
-    found = importlib.util.find_spec("example_bots")
-    assert found is not None
-    folders = [str(Path(place).parent) for place in found.submodule_search_locations or ()]
-    return {"PYTHONPATH": os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])}
+_PACKAGES_OF_BUNDLED_BOTS: Final = ("example_bots", "engine", "protocol", "attr", "attrs", "msgspec")
+
+
+def packages_of_bundled_bots() -> list[Path]:
+    """The folders of all packages that the bundled bots import, except for Python's own."""
+    found = [importlib.util.find_spec(name) for name in _PACKAGES_OF_BUNDLED_BOTS]
+    return [Path(place) for spec in found if spec for place in spec.submodule_search_locations or ()]
+
+
+def _path_of_bundled_bots(sandboxed: bool) -> str:
+    """PYTHONPATH, with which Python finds the bundled bots from any folder, even if they are not installed. In a
+    sandbox it also finds what they import, which may be installed in the user's home."""
+    folders = dict.fromkeys(str(package.parent) for package in packages_of_bundled_bots())
+    more = [] if sandboxed else [*filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.pathsep.join([*(folders if sandboxed else [*folders][:1]), *more])
 
 
 def command_of(words: Sequence[str]) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
 from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
+from arena.plan.sandbox import Level, Sandbox
 from arena.plan.schedule import Format
 from arena.plan.source import ConfigError as ConfigError
 from arena.plan.source import Source, flag_of
@@ -123,8 +124,12 @@ def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
 def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
     """Apply options of STARTED to a bot. Raises ConfigError."""
     keys = Source(options, flag_of).read(by_name(STARTED))
-    names = {"cpu": "cpu_seconds"}
-    return attrs.evolve(spec, **{names.get(key, key.replace("-", "_")): value for key, value in keys.items()})
+    fields = {"env": "env", "inherit-env": "inherit_env", "memory": "memory", "cpu": "cpu_seconds"}
+    fields |= {"processes": "processes"}
+    changed = {fields[key]: value for key, value in keys.items() if key in fields}
+    found = attrs.evolve(spec, **changed, sandbox=spec.sandbox.with_options(keys, Path()))
+    _check_sandbox(found, spec.name)
+    return found
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -180,7 +185,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     cwd = folder / keys["dir"] if "dir" in keys else folder
     if not cwd.is_dir():
         raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
-    return BotSpec(
+    found = BotSpec(
         name=name,
         command=(*command_of(words), *keys.get("args", ())),
         cwd=None if cwd == Path() else cwd,
@@ -191,7 +196,17 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         cpu_seconds=keys.get("cpu"),
         inherit_env=keys.get("inherit-env", False),
         processes=keys.get("processes", MOST_PROCESSES),
+        sandbox=Sandbox(folder=str(cwd.absolute()) if "dir" in keys else None).with_options(keys, folder),
     )
+    _check_sandbox(found, where)
+    return found
+
+
+def _check_sandbox(spec: BotSpec, where: str) -> None:
+    if spec.sandbox.level is not Level.NONE and spec.inherit_env:
+        raise ConfigError(f"{where}: inherit-env passes on what sandbox keeps away from a bot; leave out one of them")
+    if missing := [path for path in spec.sandbox.expose if not Path(path).exists()]:
+        raise ConfigError(f"{where}: expose = {missing[0]!r}, but expected a path that exists")
 
 
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:

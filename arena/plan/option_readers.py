@@ -14,6 +14,7 @@ from datetime import time as dt_time
 from pathlib import Path
 from typing import Any, Final
 
+from arena.plan.sandbox import Level
 from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
@@ -88,6 +89,29 @@ def yes_or_no(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("true or false")
     return value
+
+
+def sandbox_level(value: Any) -> Level:
+    if value == "try":
+        return Level.TRY
+    try:
+        return Level.FULL if yes_or_no(value) else Level.NONE
+    except ValueError:
+        raise ValueError('true, false or "try"') from None
+
+
+def scratch_size(value: Any) -> int:
+    with contextlib.suppress(ValueError):
+        if 2**16 <= (found := size(value)) <= 2**32:
+            return found
+    raise ValueError("a size from 64K to 4G, such as 16M")
+
+
+def paths(value: Any) -> tuple[Path, ...]:
+    words = command_words(value)
+    if not all(words):
+        raise ValueError("paths that are not empty")
+    return tuple(map(Path, words))
 
 
 def one_of(choices: Iterable[Any]) -> Reader:

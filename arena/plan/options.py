@@ -8,6 +8,7 @@ import attrs
 from arena.plan import option_readers as read
 from arena.plan.bot_spec import MOST_PROCESSES, Restart
 from arena.plan.option_readers import Reader
+from arena.plan.sandbox import SCRATCH
 from arena.plan.schedule import Format
 from engine.ruleset import RULE_SETS
 
@@ -71,6 +72,32 @@ TOURNAMENT: Final = (
     Option("site", read.text, "Where it is played."),
     Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),
 )
+# Options of a bot's sandbox.
+SANDBOX: Final = (
+    Option(
+        "sandbox",
+        read.sandbox_level,
+        "Start bots in a sandbox (see `arena sandbox`). With try, start them without one where it cannot be had.  "
+        "[false]",
+        "[true|false|try]",
+        value_if_alone="true",
+        choices=("true", "false", "try"),
+    ),
+    Option("scratch", read.scratch_size, f"The size of a sandboxed bot's /tmp.  [{SCRATCH >> 20}M]", "SIZE"),
+    Option(
+        "expose",
+        read.paths,
+        "Paths that a sandboxed bot may read, besides /usr, its folder and what its command names.",
+        "'PATH …'",
+        several=True,
+    ),
+    Option(
+        "sandbox-user",
+        read.text,
+        "The user as whom an arena that is run by root starts sandboxed bots.  [nobody]",
+        "NAME",
+    ),
+)
 # Options of each bot; on the command line and under [each] they are for all bots.
 BOT: Final = (
     Option("tc", read.time_control, "Time for a round and increment for each answer, in seconds.", "10+0.1"),
@@ -107,9 +134,11 @@ BOT: Final = (
         "SECONDS",
     ),
     Option("processes", read.whole_number(1), f"Processes that a bot may have at once.  [{MOST_PROCESSES}]", "N"),
+    *SANDBOX,
 )
 # Options of a bot that a command starts outside a tournament.
-STARTED: Final = tuple(option for option in BOT if option.name in ("env", "inherit-env", "memory", "cpu", "processes"))
+_STARTED: Final = ("env", "inherit-env", "memory", "cpu", "processes")
+STARTED: Final = (*(option for option in BOT if option.name in _STARTED), *SANDBOX)
 # Options of one bot only.
 OWN: Final = (
     Option("cmd", read.command_words, "The command, or the name of a bundled bot."),

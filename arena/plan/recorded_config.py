@@ -28,6 +28,7 @@ from arena.plan.bot_spec import (
     Restart,
     command_of,
 )
+from arena.plan.sandbox import Level, Sandbox
 from arena.plan.schedule import Format, pairing_count
 from arena.plan.time_control import TimeLimits
 from arena.support.text import printable
@@ -47,6 +48,7 @@ class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cpu: int | UnsetType | None = UNSET
     inherit_env: bool = False
     processes: int = MOST_PROCESSES
+    sandbox: Sandbox | None = None
 
 
 class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -124,6 +126,7 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
         cpu=spec.cpu_seconds,
         inherit_env=spec.inherit_env,
         processes=spec.processes,
+        sandbox=None if spec.sandbox.level is Level.NONE else spec.sandbox,
     )
 
 
@@ -151,6 +154,7 @@ def spec_of(recorded: RecordedBot) -> BotSpec:
         cpu_seconds=recorded.cpu or None,
         inherit_env=recorded.inherit_env,
         processes=recorded.processes,
+        sandbox=recorded.sandbox or Sandbox(),
     )
 
 
@@ -228,6 +232,8 @@ def _bot_settings(bot: RecordedBot) -> dict[str, object]:
         "cpu": bot.cpu or None,
         "inherit-env": bot.inherit_env,
         "processes": bot.processes,
+        "sandbox": (bot.sandbox or Sandbox()).level,
+        "scratch": (bot.sandbox or Sandbox()).scratch,
     }
 
 
@@ -249,6 +255,8 @@ _FORMATS: Final[dict[str, Callable[[Any], str]]] = {
     "st": _seconds,
     "start": _seconds,
     "memory": _size,
+    "scratch": _size,
+    "sandbox": {Level.NONE: "false", Level.FULL: "true", Level.MISSING: '"try", in vain'}.__getitem__,
 }
 
 

@@ -112,6 +112,7 @@ COLUMNS: Final = (
     VOIDS,
     Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals),
     Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole),
+    Column("sandbox", "Sandbox", lambda row: row.totals.sandbox, _text(str), left=True),
 )
 _DEFAULT_KEYS: Final = ("rank", "name", "elo", "elo_margin", "los", "rounds", "score", "draw_rate", "points", "faults")
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DEFAULT_KEYS)

@@ -4,7 +4,7 @@ from arena.stats.standings import Standings
 
 
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
-    """Three lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo."""
+    """Lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo; remarks."""
     versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
     if versus.score is None:
         return neither_started_note(standings)
@@ -21,7 +21,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
     if standings.neither_started:
         lines.append(neither_started_note(standings))
-    return "\n".join(lines)
+    return "\n".join([*lines, *standings.sandboxes.notes()])
 
 
 def neither_started_note(standings: Standings) -> str:

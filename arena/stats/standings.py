@@ -19,6 +19,7 @@ from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
 from arena.stats.round_summary import RoundSummary
+from arena.stats.sandboxes import Sandboxes
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
@@ -56,6 +57,7 @@ class BotTotals(Results):
     voids: int  # rounds that were void because the bot was late while the host was stalled
     mean_ms: float | None  # thinking time per move
     p99_ms: int | None
+    sandbox: str | None
 
 
 class Standings:
@@ -76,6 +78,7 @@ class Standings:
         self._config = RecordedConfig()  # of the tournament whose rounds are added
         self._planned: int | None = 0
         self.public_seeds = 0  # tournaments whose deals could be known in advance
+        self.sandboxes = Sandboxes()
 
     @property
     def unfinished_matches(self) -> int:
@@ -91,6 +94,7 @@ class Standings:
         """Begin another tournament, whose ids are independent of those before."""
         self._config = config = line.config
         self.public_seeds += is_recorded(config) and config.seed is not None
+        self.sandboxes.add(config)
         for waiting in self._waiting.values():
             waiting.count_as_single()
         self._waiting.clear()
@@ -209,6 +213,7 @@ class Standings:
             voids=self.excused[name],
             mean_ms=thinking.mean,
             p99_ms=thinking.percentile(99),
+            sandbox=self.sandboxes.of(name),
         )
 
     def thinking(self, name: str) -> ThinkingTime:

@@ -1,7 +1,7 @@
 """`arena rerun`: play a round that ended by a fault again, with the same bots and the same deal."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
@@ -35,9 +35,9 @@ class Rerun:
     now: str
 
 
-def rerun(path: Path) -> Rerun | None:
-    """Play the round of the bundle in this folder or file again. Returns None if a signal stopped it. Raises
-    BundleError."""
+def rerun(path: Path, started: Callable[[Sequence[BotSpec]], Sequence[BotSpec]]) -> Rerun | None:
+    """Play the round of the bundle in this folder or file again, with the bots as `started` changes them. Returns None
+    if a signal stopped it. Raises BundleError."""
     bundle = read_bundle(path)
     for bot in bundle.bots:
         if bot.remote:
@@ -45,7 +45,7 @@ def rerun(path: Path) -> Rerun | None:
             raise BundleError(f"{path}: {problem}; the messages of the round are beside it")
     try:
         rules = RuleSet.named(bundle.rules)
-        specs = [_in_folder(spec_of(bot), bundle.cwd) for bot in bundle.bots]
+        specs = started([_in_folder(spec_of(bot), bundle.cwd) for bot in bundle.bots])
     except (BotError, NotationError) as error:
         raise BundleError(f"{path}: {printable(str(error))}") from None
     played = trio.run(_until_stopped, bundle, rules, specs)

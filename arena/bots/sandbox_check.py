@@ -1,0 +1,183 @@
+"""Find out, before a run begins, whether its bots can be started in their sandboxes: by starting them there, with a
+harmless program in the place of the bot. A run that asks for sandboxes never begins with less.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from arena.bots.sandbox import USER, Confined, confined
+from arena.bots.sandbox_view import SandboxError as SandboxError
+from arena.bots.sandbox_view import View, check_apart, check_plain, view_of
+from arena.bots.seccomp_filters import FILTERS
+from arena.bots.spawning import file_with, spawn
+from arena.plan.bot_spec import AnySpec, BotSpec
+from arena.plan.sandbox import Level
+
+_LEAST_VERSION: Final = (0, 8)  # of bubblewrap: the first that can forbid further user namespaces
+_TEST: Final = "/usr/bin/test"
+_INSTALL: Final = "install it, for example with `apt install bubblewrap` or `dnf install bubblewrap`"
+
+
+@attrs.frozen
+class Machine:
+    """What decides whether this machine can make sandboxes, and why not."""
+
+    bwrap: str | None  # its path
+    version: str
+    architecture: str
+    settings: dict[str, str]  # of the kernel, by path; without those that it does not have
+
+    @staticmethod
+    def this() -> "Machine":
+        bwrap = shutil.which("bwrap")
+        version = subprocess.run([bwrap, "--version"], capture_output=True, text=True).stdout if bwrap else ""
+        found = {path: Path(path).read_text().strip() for path in _SETTINGS if Path(path).exists()}
+        return Machine(bwrap, version.strip(), platform.machine(), found)
+
+    @property
+    def lacks(self) -> str | None:
+        """What is missing for any sandbox, and what to do; None if it is worth a try."""
+        if self.architecture not in FILTERS:
+            return f"there is no filter of system calls for {self.architecture}, only for {' and '.join(FILTERS)}"
+        if self.bwrap is None:
+            return f"bubblewrap (bwrap) is not installed: {_INSTALL}"
+        number = re.search(r"(\d+)\.(\d+)", self.version)
+        if number is None or tuple(map(int, number.groups())) < _LEAST_VERSION:
+            least = ".".join(map(str, _LEAST_VERSION))
+            return f"{self.version or self.bwrap} is too old: {least} or newer is needed; {_INSTALL}"
+        return None
+
+    def why(self, words: str) -> str:
+        """Why bwrap, which ended with these words on stderr, cannot make any sandbox, and what to do."""
+        for path, bad, remedy in _REMEDIES:
+            if self.settings.get(path) == bad:
+                return f"{remedy} ({words})"
+        return (
+            f"bubblewrap cannot make a sandbox here: {words}; a container has to allow user namespaces and mounts "
+            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined)"
+        )
+
+
+_APPARMOR: Final = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+_REMEDIES: Final = (  # setting of the kernel, value that is in the way, what to do
+    (
+        "/proc/sys/user/max_user_namespaces",
+        "0",
+        "this system allows no user namespaces: `sysctl user.max_user_namespaces=10000` allows them",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "this system allows user namespaces only to root: `sysctl kernel.unprivileged_userns_clone=1` allows them",
+    ),
+    (
+        _APPARMOR,
+        "1",
+        "AppArmor's profile unprivileged_userns is in the way: install the profile bwrap-userns-restrict "
+        "(`apt install apparmor-profiles`, then copy it from /usr/share/apparmor/extra-profiles to /etc/apparmor.d and "
+        "run `apparmor_parser -r` on it), or set `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
+    ),
+)
+_SETTINGS: Final = tuple(path for path, _, _ in _REMEDIES)
+
+
+@attrs.frozen
+class Settled:
+    """Bots whose level of sandbox is decided."""
+
+    bots: tuple[AnySpec, ...]
+    remarks: tuple[str, ...]  # why some run without a sandbox, although they were to try one
+
+
+def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
+    """The bots as they will be started. No bot may see a path in `hidden`. Raises SandboxError if a bot cannot be
+    started in the sandbox that it has to have."""
+    bots = tuple(bots)
+    wanted = [bot for bot in bots if isinstance(bot, BotSpec) and bot.sandbox.level in (Level.FULL, Level.TRY)]
+    if not wanted:
+        return Settled(bots, ())
+    views = {bot.name: _view(bot) for bot in wanted}
+    check_apart(views, tuple(hidden))
+    machine = Machine.this()
+    missing = {bot.name: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
+    for bot in wanted:
+        if bot.name in missing and bot.sandbox.level is Level.FULL:
+            raise SandboxError(f"no sandbox for {bot.name}: {missing[bot.name]}")
+    decided = {bot.name: Level.MISSING if bot.name in missing else Level.FULL for bot in wanted}
+    remarks = [f"{name} is started without a sandbox: {problem}" for name, problem in missing.items()]
+    return Settled(tuple(_with_level(bot, decided.get(bot.name)) for bot in bots), tuple(remarks))
+
+
+def _view(bot: BotSpec) -> View:
+    try:
+        view = view_of(bot)
+        check_plain(view)
+        return view
+    except SandboxError as error:
+        raise SandboxError(f"no sandbox for {bot.name}: {error}") from None
+
+
+def _with_level(bot: AnySpec, level: Level | None) -> AnySpec:
+    if level is None or not isinstance(bot, BotSpec):
+        return bot
+    return attrs.evolve(bot, sandbox=attrs.evolve(bot.sandbox, level=level))
+
+
+def problem_of(spec: BotSpec, view: View, machine: Machine) -> str | None:
+    """Why the bot cannot be started in a sandbox on this machine, and what to do; None if it can."""
+    if machine.lacks:
+        return machine.lacks
+    assert machine.bwrap is not None
+    try:
+        tried = confined(spec, view, machine.bwrap, machine.architecture)
+        empty = confined(attrs.evolve(spec, cwd=Path("/tmp")), _NOTHING, machine.bwrap, machine.architecture)
+    except SandboxError as error:
+        return str(error)
+    if (words := _trial(tried, view)) is None:
+        return None
+    if (of_machine := _trial(empty, _NOTHING)) is not None:
+        return machine.why(of_machine)
+    reader = f"user {spec.sandbox.user or USER}" if os.geteuid() == 0 else "bwrap"
+    return (
+        f"{reader} cannot reach what the bot needs ({words}); install it under /usr or make its folders readable for "
+        "all, or run the arena as the user to whom they belong"
+    )
+
+
+_NOTHING: Final = View(Path(_TEST), (), (), (), ())
+
+
+def _trial(tried: Confined, view: View) -> str | None:
+    """Start a sandbox, and in it look whether the bot's program can be run and its files be read. Returns None if so,
+    or what is wrong."""
+    place = tried.command.index("--", tried.command.index("--json-status-fd")) + 1
+    tests = [_TEST, "-x", str(view.program)]
+    for path in view.files:
+        tests += ["-a", "-r", str(path)]
+    command = [os.fsencode(word) for word in (*tried.command[:place], *tests)]
+    status, words = _ended(command, tried.data)
+    if status == 0:
+        return None
+    return words or f"{view.program} cannot be run, or one of its files cannot be read"
+
+
+def _ended(command: list[bytes], data: Sequence[bytes]) -> tuple[int, str]:
+    """Run a command that reads `data` from descriptors 3, 4, …; returns its exit status and its last line on stderr."""
+    nothing, (errors, theirs) = os.open(os.devnull, os.O_RDWR), os.pipe()
+    files = [file_with(each) for each in data]
+    try:
+        pid = spawn(command[0], command, {}, [nothing, nothing, theirs, *files, nothing])
+    finally:
+        for descriptor in (nothing, theirs, *files):
+            os.close(descriptor)
+    with open(errors, errors="replace") as stream:
+        lines = stream.read().splitlines()
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), lines[-1] if lines else ""

@@ -1,0 +1,161 @@
+"""What a sandboxed bot sees of this machine besides /usr: its own folder, what its command names, the interpreter that
+runs it, and what the organiser exposes. All of it at its usual place, and read-only.
+
+Nothing is started here, except for `pyenv which`.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from arena.plan.bot_spec import BotSpec, packages_of_bundled_bots
+
+USR: Final = Path("/usr")
+_OF_THE_SYSTEM: Final = (USR, Path("/dev"), Path("/proc"), Path("/sys"))  # a sandbox has its own, or none
+_CROWDED: Final = (Path("/tmp"), Path("/var/tmp"), Path("/etc"), Path("/home"))  # never the folder of one bot
+# Interpreters are installed as PREFIX/bin/NAME; one of these in PREFIX shows that all of PREFIX belongs to one.
+_MARKS_OF_PREFIXES: Final = ("lib/python3*", "lib/node_modules", "lib/modules", "lib/ruby", "lib/perl5", "lib/lua")
+_MARK_OF_VENV: Final = "pyvenv.cfg"
+
+
+class SandboxError(Exception):
+    """A bot cannot be started in a sandbox, or would see too much there; the text says why, and what to do."""
+
+
+@attrs.frozen
+class View:
+    program: Path  # what is run
+    files: tuple[Path, ...]  # the bot itself: program, script, and what else its command names
+    own: tuple[Path, ...]  # the folders of these files, as far as the bot sees them
+    interpreter: tuple[Path, ...]  # what runs the bot, if it is not in /usr; of a bundled bot also the bot
+    exposed: tuple[Path, ...]  # what the organiser chose to show
+
+    @property
+    def paths(self) -> list[Path]:
+        """All that the bot sees; nothing that lies in another of these paths."""
+        every = {*self.own, *self.interpreter, *self.exposed}
+        return sorted(path for path in every if not is_in(path, (USR, *every - {path})))
+
+
+def is_in(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a path is one of the folders or lies in one of them."""
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def view_of(spec: BotSpec) -> View:
+    """What the bot sees. Raises SandboxError."""
+    cwd = Path(spec.cwd or "").absolute()
+    exposed = tuple(map(Path, spec.sandbox.expose))
+    if forbidden := [path for path in exposed if path in (Path("/"), Path("/tmp")) or is_in(path, _OF_THE_SYSTEM[1:])]:
+        raise SandboxError(
+            f"expose = {str(forbidden[0])!r}, but a sandbox has its own {forbidden[0]}; name what is in it"
+        )
+    program, interpreter = _run_by(_program(spec, cwd))
+    is_own = not interpreter and not is_in(program, (USR,))
+    if spec.is_bundled:
+        interpreter = (*interpreter, *packages_of_bundled_bots())  # no secret of any bot
+    files = [*([program] if is_own else ()), *_named_by(spec.command[1:], cwd)]
+    shown = [Path(spec.sandbox.folder)] if spec.sandbox.folder else []
+    own = list(shown)
+    for place, path in enumerate(files):
+        # The first file is the bot's program or script, and its folder may hold more of the bot.
+        first = place == 0 and not path.is_dir()
+        own.append(_folder_of(path, (*shown, *exposed)) if first else path)
+    return View(program, tuple(files), tuple(path for path in own if not is_in(path, exposed)), interpreter, exposed)
+
+
+def _program(spec: BotSpec, cwd: Path) -> Path:
+    name = spec.command[0]
+    if "/" in name:
+        return Path(os.path.normpath(cwd / name))
+    found = shutil.which(name, path=dict(spec.env).get("PATH"))
+    if found is None:
+        raise SandboxError(f"there is no program {name!r}")
+    return _behind_shim(Path(found).absolute(), cwd)
+
+
+def _behind_shim(program: Path, cwd: Path) -> Path:
+    """The program that a shim of pyenv runs in folder `cwd`. A shim is a script that needs all of pyenv."""
+    if program.parent.name != "shims":
+        return program
+    pyenv = program.parent.parent / "bin" / "pyenv"
+    if not pyenv.exists():
+        raise SandboxError(f"{program} is a shim, which cannot be followed; name the program that it runs")
+    which = subprocess.run([pyenv, "which", program.name], cwd=cwd, capture_output=True, text=True, check=False)
+    if which.returncode != 0:
+        raise SandboxError(f"pyenv does not say which {program.name!r} it runs: {which.stderr.strip()}")
+    return Path(which.stdout.strip())
+
+
+def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
+    """The path to run a program by, and the folders of its interpreter that lie outside /usr."""
+    real = Path(os.path.realpath(program))
+    if (mark := program.parent.parent / _MARK_OF_VENV).exists():
+        return program, (mark.parent, *_prefix(real))
+    if is_in(program, (USR,)) and is_in(real, (USR,)):
+        return program, ()  # by its own name, which some programs look at
+    return real, _prefix(real)
+
+
+def _prefix(program: Path) -> tuple[Path, ...]:
+    prefix = program.parent.parent
+    is_prefix = program.parent.name == "bin" and any(any(prefix.glob(mark)) for mark in _MARKS_OF_PREFIXES)
+    return (prefix,) if is_prefix and not is_in(prefix, (USR,)) else ()
+
+
+def _named_by(words: Iterable[str], cwd: Path) -> Iterator[Path]:
+    """The files and folders among the words of a command, as absolute paths."""
+    for word in words:
+        path = Path(os.path.normpath(cwd / word))
+        if word and not word.startswith("-") and not is_in(path, _OF_THE_SYSTEM) and _exists(path):
+            yield path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a word that is too long for a path, or contains a null byte
+        return False
+
+
+def _folder_of(file: Path, shown: Iterable[Path]) -> Path:
+    """The folder of a file, unless it holds much more than a bot. Raises SandboxError."""
+    folder = file.parent
+    if not is_in(folder, shown) and any(is_in(crowded, (folder,)) for crowded in (Path.home(), *_CROWDED)):
+        raise SandboxError(f"all of {folder} would be seen; put {file.name} into a folder of its own")
+    return folder
+
+
+def check_plain(view: View) -> None:
+    """Raise SandboxError if the bot would see a named pipe or a socket: even where it cannot write files, it could use
+    these to talk to others."""
+    for path in (*view.own, *view.exposed):
+        for folder, _, names in os.walk(path) if path.is_dir() else [(path.parent, (), [path.name])]:
+            for name in names:
+                mode = os.lstat(os.path.join(folder, name)).st_mode
+                if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+                    raise SandboxError(
+                        f"{folder}/{name} is a pipe or a socket, through which bots could talk; remove it"
+                    )
+
+
+def check_apart(views: Mapping[str, View], hidden: Iterable[Path]) -> None:
+    """Raise SandboxError if a bot would see files of another one, or one of the paths in `hidden`. What the organiser
+    exposes may hold files of other bots, but nothing of `hidden`."""
+    for name, view in views.items():
+        for path in hidden:
+            if is_in(path.absolute(), view.paths):
+                raise SandboxError(f"{name} would see {path}; keep it out of the folders that bots see")
+        for other, its in views.items():
+            if seen := [path for path in its.files if path not in view.files and is_in(path, view.own)]:
+                folder = next(folder for folder in view.own if is_in(seen[0], (folder,)))
+                raise SandboxError(
+                    f"{name} would see {seen[0]}, which belongs to {other}; give each bot a folder of its own, "
+                    f"or allow it: expose {folder}"
+                )

@@ -1,0 +1,332 @@
+"""Writes arena/bots/seccomp_filters.py, the system calls that the kernel refuses to bots in the sandbox:
+
+    python -m tests.tools.seccomp
+
+A filter is a program of classic BPF, see seccomp(2). The kernel runs it for each call, but keeps a cache of the calls
+that the number alone allows: read, write, poll, futex and most others cost nothing. So only the calls of BY_ARGUMENT
+look at an argument, and never at more than its lower 32 bits, as the kernel does for these arguments.
+
+Everything that is not named here is allowed. What needs a capability is refused by the kernel, because bots have none
+and cannot get any (clock_settime, sched_setattr with SCHED_DEADLINE, a higher priority, quotas of others). Such a call
+is named here only where it would reach beyond the sandbox if a capability were ever left to a bot by mistake.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, IntEnum, auto
+from typing import Final
+
+import attrs
+
+from tests.helpers.paths import ROOT
+
+WRITTEN = ROOT / "arena" / "bots" / "seccomp_filters.py"
+
+
+class Errno(IntEnum):
+    """Errors as Linux numbers them; the module errno has the numbers of the system that runs this tool."""
+
+    EPERM = 1
+    ENOSYS = 38
+    EAFNOSUPPORT = 97
+
+
+# The rules. Calls that are refused whatever their arguments are.
+
+REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
+    Errno.EPERM: (
+        # Other processes: their memory, their descriptors, their course.
+        *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd"),
+        # New namespaces and mounts: in a new user namespace a bot would have every capability again.
+        *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot"),
+        *("open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
+        # Signals to another bot that can read the same file: its locks, and who opens it. fcntl is below.
+        *("flock", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
+        # Keys, which belong to a user and not to a namespace, and files by their number instead of their path.
+        *("keyctl", "add_key", "request_key", "name_to_handle_at", "open_by_handle_at"),
+        # Large parts of the kernel that no bot needs and in which many holes were found. io_uring would also make
+        # other calls without asking this filter.
+        *("io_uring_setup", "io_uring_enter", "io_uring_register"),
+        *("bpf", "userfaultfd", "perf_event_open", "modify_ldt"),
+        # Memory that stays in a pipe after the process has unmapped it: a page of 2 MiB for each byte written.
+        "vmsplice",
+        # The machine itself. All but syslog and quotactl need a capability.
+        *("syslog", "quotactl", "quotactl_fd", "acct", "swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load"),
+        *("init_module", "finit_module", "delete_module", "iopl", "ioperm"),
+    ),
+    Errno.ENOSYS: (
+        # Its flags lie in memory, where a filter cannot see them. Without it, libraries use clone.
+        "clone3",
+        # Memory that no process needs to map and that no tmpfs with a size holds: nobody would count it. Without
+        # memfd_create, libraries use a file in /dev/shm, which has a size.
+        *("memfd_create", "memfd_secret", "shmget", "msgget", "semget"),
+        # The old asynchronous I/O: all programs of the machine share one number of requests, which a bot could use up.
+        "io_setup",
+    ),
+}
+
+# Calls that are refused for some values of one argument.
+
+
+class When(Enum):
+    """Which values of the argument are refused."""
+
+    ANY_BIT = auto()  # at least one of the bits is set
+    ONE_OF = auto()  # it is one of the values
+    NONE_OF = auto()  # it is none of the values
+
+
+@attrs.frozen
+class ArgumentRule:
+    """The call fails with the error when its argument, counted from 0, has such a value."""
+
+    call: str
+    argument: int
+    when: When
+    values: Mapping[str, int]
+    error: Errno = Errno.EPERM
+
+
+NAMESPACES: Final = {
+    "CLONE_NEWTIME": 0x80,
+    "CLONE_NEWNS": 0x20000,
+    "CLONE_NEWCGROUP": 0x2000000,
+    "CLONE_NEWUTS": 0x4000000,
+    "CLONE_NEWIPC": 0x8000000,
+    "CLONE_NEWUSER": 0x10000000,
+    "CLONE_NEWPID": 0x20000000,
+    "CLONE_NEWNET": 0x40000000,
+}
+LOCKS_AND_LEASES: Final = {
+    "F_SETLK": 6,
+    "F_SETLKW": 7,
+    "F_OFD_SETLK": 37,
+    "F_OFD_SETLKW": 38,
+    "F_SETLEASE": 1024,
+    "F_NOTIFY": 1026,
+    "F_SETDELEG": 1040,
+}
+# What a terminal would take for the input of its user.
+TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
+# Other families reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel.
+FAMILIES: Final = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
+# The ordinary one, the question for the current one, and fixed addresses, which debuggers, sanitizers and some Lisps
+# ask for. The rest emulates other systems, or takes protections away.
+PERSONALITIES: Final = {"PER_LINUX": 0, "ADDR_NO_RANDOMIZE": 0x40000, "query": 0xFFFFFFFF}
+
+BY_ARGUMENT: Final = (
+    ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
+    ArgumentRule("fcntl", 1, When.ONE_OF, LOCKS_AND_LEASES),
+    ArgumentRule("ioctl", 1, When.ONE_OF, TERMINAL_INPUT),
+    ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
+    ArgumentRule("socketpair", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
+    ArgumentRule("personality", 0, When.NONE_OF, PERSONALITIES),
+)
+
+# The numbers of the calls.
+
+
+@attrs.frozen
+class Machine:
+    """What differs between machines: its mark in the kernel, the numbers of its calls, and numbers of a second kind."""
+
+    audit_arch: int
+    numbers: Mapping[str, int]
+    foreign_numbers_from: int | None = None  # x86_64 has a second set of numbers, for the x32 ABI
+
+
+# The name, and the number on x86_64 and on aarch64.
+NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "bpf": (321, 280),
+    "chroot": (161, 51),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "fanotify_mark": (301, 263),
+    "fcntl": (72, 25),
+    "finit_module": (313, 273),
+    "flock": (73, 32),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "init_module": (175, 105),
+    "inotify_add_watch": (254, 27),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "modify_ldt": (154, None),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "msgget": (68, 186),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_getfd": (438, 438),
+    "pivot_root": (155, 41),
+    "process_madvise": (440, 440),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "request_key": (249, 218),
+    "semget": (64, 190),
+    "setns": (308, 268),
+    "shmget": (29, 194),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "userfaultfd": (323, 282),
+    "vmsplice": (278, 75),
+}
+MACHINES: Final = {
+    "x86_64": Machine(0xC000003E, {name: number for name, (number, _) in NUMBERS.items()}, 0x40000000),
+    "aarch64": Machine(0xC00000B7, {name: number for name, (_, number) in NUMBERS.items() if number is not None}),
+}
+
+# The assembler. A program is a list of steps and labels; a label is a string, and names the step after it.
+
+LOAD: Final = 0x20  # BPF_LD | BPF_W | BPF_ABS
+IF_EQUAL: Final = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+IF_AT_LEAST: Final = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+IF_ANY_BIT: Final = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+RETURN: Final = 0x06  # BPF_RET | BPF_K
+
+# Where the facts of a call lie in struct seccomp_data. Both machines store the lower half of an argument first.
+NUMBER: Final = 0
+ARCH: Final = 4
+ARGUMENTS: Final = 16
+
+KILL_PROCESS: Final = 0x80000000
+ERRNO: Final = 0x00050000
+ALLOW: Final = 0x7FFF0000
+
+
+@attrs.frozen
+class Step:
+    """One instruction; a jump goes to a label, or on to the next step where it has none."""
+
+    code: int
+    operand: int
+    then: str | None = None
+    otherwise: str | None = None
+
+
+Line = Step | str
+
+
+def assemble(program: Sequence[Line]) -> bytes:
+    """The program as an array of struct sock_filter. A jump back, or further than 255 steps, is a struct.error."""
+    places: dict[str, int] = {}
+    steps: list[Step] = []
+    for line in program:
+        if isinstance(line, str):
+            places[line] = len(steps)
+        else:
+            steps.append(line)
+
+    def distance(here: int, label: str | None) -> int:
+        return 0 if label is None else places[label] - here - 1
+
+    return b"".join(
+        struct.pack("<HBBI", step.code, distance(here, step.then), distance(here, step.otherwise), step.operand)
+        for here, step in enumerate(steps)
+    )
+
+
+# The program.
+
+
+def program(machine: Machine) -> Iterator[Line]:
+    """First the kind of call, then its number, then the arguments of the few calls that have a rule for one."""
+    yield Step(LOAD, ARCH)
+    yield Step(IF_EQUAL, machine.audit_arch, otherwise="kill")
+    yield Step(LOAD, NUMBER)
+    if machine.foreign_numbers_from is not None:
+        yield Step(IF_AT_LEAST, machine.foreign_numbers_from, then="kill")
+    for error, calls in REFUSED.items():
+        for call in calls:
+            if call in machine.numbers:
+                yield Step(IF_EQUAL, machine.numbers[call], then=_failing(error))
+    for rule in BY_ARGUMENT:
+        yield Step(IF_EQUAL, machine.numbers[rule.call], then=rule.call)
+    yield Step(RETURN, ALLOW)
+    for rule in BY_ARGUMENT:
+        yield from _argument_part(rule)
+    yield from ("allow", Step(RETURN, ALLOW), "kill", Step(RETURN, KILL_PROCESS))
+    for error in sorted({*REFUSED, *(rule.error for rule in BY_ARGUMENT)}):
+        yield from (_failing(error), Step(RETURN, ERRNO | error))
+
+
+def _failing(error: Errno) -> str:
+    return f"fail with {error.name}"
+
+
+def _argument_part(rule: ArgumentRule) -> Iterator[Line]:
+    refused = _failing(rule.error)
+    *others, last = rule.values.values()
+    yield from (rule.call, Step(LOAD, ARGUMENTS + 8 * rule.argument))
+    match rule.when:
+        case When.ANY_BIT:
+            yield Step(IF_ANY_BIT, sum(rule.values.values()), refused, "allow")
+        case When.ONE_OF:
+            yield from (Step(IF_EQUAL, value, then=refused) for value in others)
+            yield Step(IF_EQUAL, last, refused, "allow")
+        case When.NONE_OF:
+            yield from (Step(IF_EQUAL, value, then="allow") for value in others)
+            yield Step(IF_EQUAL, last, "allow", refused)
+
+
+# The file.
+
+HEAD: Final = '''\
+"""The system calls that the kernel refuses to bots in the sandbox, as a seccomp filter for each machine that has one.
+
+`make seccomp` writes this file. The rules, and the reason for each, are in tests/tools/seccomp.py.
+"""
+
+from typing import Final
+
+# The key is what platform.machine() says. A filter is an array of struct sock_filter, 8 bytes each.
+FILTERS: Final[dict[str, bytes]] = {
+'''
+STEPS_IN_A_LINE: Final = 6
+
+
+def module() -> str:
+    return HEAD + "".join(_entry(name, assemble(list(program(machine)))) for name, machine in MACHINES.items()) + "}\n"
+
+
+def _entry(name: str, code: bytes) -> str:
+    steps = code.hex(" ", 8).split()
+    lines = [" ".join(steps[at : at + STEPS_IN_A_LINE]) for at in range(0, len(steps), STEPS_IN_A_LINE)]
+    return "\n".join([f'    "{name}": bytes.fromhex("""', *(f"        {line}" for line in lines), '    """),\n'])
+
+
+if __name__ == "__main__":
+    WRITTEN.write_text(module(), encoding="utf-8")

@@ -15,7 +15,7 @@ from arena.devtools.escapes.attempt import MARK, Baits
 from arena.devtools.escapes.calls import call
 from arena.devtools.escapes.packed import write_packed
 
-VARIABLE: Final = "ARENA_BAIT"  # of the host's environment
+_VARIABLE: Final = "ARENA_BAIT"  # of the host's environment
 _WAIT_FOR_END: Final = "import sys; sys.stdin.read()"
 _USER_KEYRING: Final = -4
 _KEYCTL_UNLINK: Final = 9
@@ -27,21 +27,29 @@ def laid_out(folder: Path, scratch_bytes: int, memory: int) -> Iterator[Baits]:
     every bait can be reached; nothing else is touched."""
     mark = MARK.decode() + secrets.token_hex(16)
     name = f"arena-escape-{secrets.token_hex(8)}"
-    own = _folder(folder / "own")
+    own, hidden, opponent = (_folder(folder / each) for each in ("own", "hidden", "opponent"))
     write_packed(own / "escapes.pyz")
+    files = {
+        "hidden": _file(hidden / "private", mark, 0o600),
+        "journal": _file(hidden / "cup.jsonl", mark, 0o644),
+        "secret": _file(hidden / "cup.secret", mark, 0o600),
+        "opponent": _file(opponent / "bot.py", mark, 0o644),
+    }
     with contextlib.ExitStack() as stack:
-        fifo = stack.enter_context(_fifo(own / "fifo"))
+        fifo = stack.enter_context(_fifo(hidden / "fifo"))
         first, host = (stack.enter_context(_process(mark)) for _ in range(2))
-        for address in (str(own / "socket"), "\0" + name):
+        for address in (str(hidden / "socket"), "\0" + name):
             stack.enter_context(_listener(socket.AF_UNIX, address))
-        (own / "socket").chmod(0o666)
+        (hidden / "socket").chmod(0o666)
         stack.enter_context(_key(name))
+        stack.enter_context(_inheritable(files["hidden"]))
+        stack.enter_context(_variable(mark))
         yield Baits(
-            **_hidden_files(folder, mark),
+            **files,
             own=str(own),
             shared=str(own / "escapes.pyz"),
             fifo=fifo,
-            socket=str(own / "socket"),
+            socket=str(hidden / "socket"),
             scratch=str(_folder(folder / "scratch", 0o777)),
             shared_memory="/dev/shm",
             scratch_bytes=scratch_bytes,
@@ -49,7 +57,7 @@ def laid_out(folder: Path, scratch_bytes: int, memory: int) -> Iterator[Baits]:
             first_process=first,
             host_process=host,
             tcp=stack.enter_context(_listener(socket.AF_INET, ("127.0.0.1", 0))),
-            tcp6=stack.enter_context(_listener(socket.AF_INET6, ("::1", 0))) if socket.has_ipv6 else 0,
+            tcp6=_port_of_ipv6(stack),
             udp=stack.enter_context(_listener(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM)),
             abstract=name,
             key=name,
@@ -67,16 +75,6 @@ def told(baits: Baits) -> Path:
     path.write_text(json.dumps(baits._asdict()))
     path.chmod(0o644)
     return path
-
-
-def _hidden_files(folder: Path, mark: str) -> dict[str, str]:
-    hidden, opponent = _folder(folder / "hidden"), _folder(folder / "opponent")
-    return {
-        "hidden": _file(hidden / "private", mark, 0o600),
-        "journal": _file(hidden / "cup.jsonl", mark, 0o644),
-        "secret": _file(hidden / "cup.secret", mark, 0o600),
-        "opponent": _file(opponent / "bot.py", mark, 0o644),
-    }
 
 
 def _folder(path: Path, mode: int = 0o755) -> Path:
@@ -107,7 +105,7 @@ def _fifo(path: Path) -> Iterator[str]:
 def _process(mark: str) -> Iterator[int]:
     """A process that ends with the block, also if the attempts killed it before."""
     command = [sys.executable, "-I", "-S", "-c", _WAIT_FOR_END, mark]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env={VARIABLE: mark}) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env={_VARIABLE: mark}) as process:
         yield process.pid
 
 
@@ -121,12 +119,42 @@ def _listener(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> Iter
         yield 0 if family == socket.AF_UNIX else listener.getsockname()[1]
 
 
+def _port_of_ipv6(stack: contextlib.ExitStack) -> int:
+    """The port of a listener that is closed with the stack; 0 on a host without IPv6."""
+    with contextlib.suppress(OSError):
+        return stack.enter_context(_listener(socket.AF_INET6, ("::1", 0)))
+    return 0
+
+
+@contextlib.contextmanager
+def _inheritable(path: str) -> Iterator[None]:
+    """A descriptor that programs which the host starts would have, if it did not take care."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _variable(mark: str) -> Iterator[None]:
+    os.environ[_VARIABLE] = mark
+    try:
+        yield
+    finally:
+        del os.environ[_VARIABLE]
+
+
 @contextlib.contextmanager
 def _key(description: str) -> Iterator[None]:
     """A key in the keyring of the user. A host without keyrings, or that refuses them, has nothing to find."""
-    key = None
-    with contextlib.suppress(OSError):
+    try:
         key = call("add_key", b"user", description.encode(), b"x", 1, _USER_KEYRING)
-    yield
-    if key is not None:
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
         call("keyctl", _KEYCTL_UNLINK, key, _USER_KEYRING)

@@ -28,8 +28,8 @@ class Baits(NamedTuple):
     opponent: str  # a file in the folder of another bot
     own: str  # the bot's own folder
     shared: str  # a file in it, which another instance of the bot reads too
-    fifo: str  # in the bot's own folder
-    socket: str  # a unix socket there
+    fifo: str  # a named pipe of another program
+    socket: str  # a unix socket of another program
     scratch: str  # the folder in which the bot may write
     shared_memory: str  # the folder of POSIX shared memory
     scratch_bytes: int  # what fits into each of the two

@@ -152,19 +152,19 @@ def make_device(baits: Baits) -> str:
     return "it made a device"
 
 
-@FILES.add("a bot cannot be heard by another one that has the same file, through flock")
+@FILES.add("a bot cannot be heard through flock on a shared file")
 def lock_by_flock(baits: Baits) -> str:
     with open(baits.shared, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     return "it locked a shared file"
 
 
-@FILES.add("… nor through the locks of POSIX")
+@FILES.add("a bot cannot be heard through the locks of POSIX on a shared file")
 def lock_by_fcntl(baits: Baits) -> str:
     return _controlled(baits.shared, fcntl.F_SETLK)
 
 
-@FILES.add("… nor through those of open file descriptions")
+@FILES.add("a bot cannot be heard through the lock of an open file description")
 def lock_by_description(baits: Baits) -> str:
     return _controlled(baits.shared, _F_OFD_SETLK)
 
@@ -175,20 +175,20 @@ def _controlled(path: str, command: int) -> str:
     return "it locked a shared file"
 
 
-@FILES.add("… nor through a lease")
+@FILES.add("a bot cannot be heard through a lease on a shared file")
 def take_lease(baits: Baits) -> str:
     with open(baits.shared, "rb") as file:
         fcntl.fcntl(file, _F_SETLEASE, fcntl.F_RDLCK)
     return "it has a lease on a shared file"
 
 
-@FILES.add("… nor by watching who opens the file")
+@FILES.add("a bot does not notice who opens a shared file")
 def watch_by_inotify(baits: Baits) -> str:
     inotify_watch(baits.shared, _IN_ACCESS)
     return "it watches a shared file"
 
 
-@FILES.add("… nor by watching the folder")
+@FILES.add("a bot does not notice who opens the files of a folder")
 def watch_by_dnotify(baits: Baits) -> str:
     folder = os.open(baits.own, os.O_RDONLY)
     fcntl.fcntl(folder, _F_NOTIFY, _DN_ACCESS)
@@ -196,13 +196,13 @@ def watch_by_dnotify(baits: Baits) -> str:
     return "it watches its folder"
 
 
-@FILES.add("two instances of a bot cannot talk through a named pipe in their folder")
+@FILES.add("a bot does not write to the named pipes of other programs")
 def write_to_fifo(baits: Baits) -> str:
     os.close(os.open(baits.fifo, os.O_WRONLY | os.O_NONBLOCK))
     return "it can write to a named pipe"
 
 
-@FILES.add("a bot does not reach a socket that lies in its folder")
+@FILES.add("a bot does not reach the sockets of other programs that have a path")
 def reach_unix_socket(baits: Baits) -> str:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(1)

@@ -32,7 +32,7 @@ def find_key(baits: Baits) -> str:
     return "it found a key"
 
 
-@KERNEL.add("… nor leaves any for its next run")
+@KERNEL.add("a bot leaves no keys for its next run")
 def leave_key(_: Baits) -> str:
     key = call("add_key", b"user", b"arena-escape", b"x", 1, _USER_KEYRING)
     call("keyctl", _KEYCTL_UNLINK, key, _USER_KEYRING)
@@ -45,12 +45,12 @@ def unshare(_: Baits) -> str:
     return "it is in a new namespace"
 
 
-@KERNEL.add("… nor by clone")
+@KERNEL.add("a bot makes no namespaces by clone")
 def clone_into_namespace(_: Baits) -> str:
     return _cloned(call("clone", _CLONE_NEWUSER | signal.SIGCHLD, 0, 0, 0, 0))
 
 
-@KERNEL.add("… nor by clone3")
+@KERNEL.add("a bot makes no namespaces by clone3")
 def clone3_into_namespace(_: Baits) -> str:
     arguments = struct.pack("8Q", _CLONE_NEWUSER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
     return _cloned(call("clone3", arguments, len(arguments)))
@@ -63,7 +63,7 @@ def _cloned(child: int) -> str:
     return "its child is in a new namespace"
 
 
-@KERNEL.add("… nor enters another one")
+@KERNEL.add("a bot enters no other namespace")
 def enter_namespace(_: Baits) -> str:
     call("setns", os.open("/proc/self/ns/net", os.O_RDONLY), 0)
     return "it entered a namespace"
@@ -81,13 +81,13 @@ def mount(baits: Baits) -> str:
     return "it mounted a file system"
 
 
-@KERNEL.add("… nor by the newer calls")
+@KERNEL.add("a bot makes no file system to mount by the newer calls")
 def mount_by_new_calls(_: Baits) -> str:
     call("fsopen", b"tmpfs", 0)
     return "it has a new file system"
 
 
-@KERNEL.add("… nor copies a mount")
+@KERNEL.add("a bot copies no mount")
 def copy_mount(_: Baits) -> str:
     call("open_tree", _AT_FDCWD, b"/", _OPEN_TREE_CLONE)
     return "it has a copy of the root"
@@ -152,7 +152,7 @@ def call_with_32_bits(_: Baits) -> str:
     raise Refused("the call failed")
 
 
-@KERNEL.add("… nor those of x32")
+@KERNEL.add("a bot makes no calls of x32, which have other numbers")
 def call_with_x32(_: Baits) -> str:
     if platform.machine() != X86:
         raise Refused("there is no such way on this machine")
@@ -160,37 +160,37 @@ def call_with_x32(_: Baits) -> str:
     return "it made such a call"
 
 
-@KERNEL.add("a bot has no memory that is not counted: files without a name")
+@KERNEL.add("a bot hides no memory in files without a name")
 def hide_memory_in_memfd(_: Baits) -> str:
     call("memfd_create", b"x", 0)
     return "it has such a file"
 
 
-@KERNEL.add("… secret memory")
+@KERNEL.add("a bot hides no memory from the kernel itself")
 def hide_memory_in_secret(_: Baits) -> str:
     call("memfd_secret", 0)
     return "it has secret memory"
 
 
-@KERNEL.add("… shared memory of System V")
+@KERNEL.add("a bot hides no memory in segments of System V")
 def hide_memory_in_segment(_: Baits) -> str:
     call("shmctl", call("shmget", 0, mmap.PAGESIZE, _IPC_CREAT | 0o600), _IPC_RMID, 0)
     return "it has a segment"
 
 
-@KERNEL.add("… queues of System V")
+@KERNEL.add("a bot hides no memory in queues of System V")
 def hide_memory_in_queue(_: Baits) -> str:
     call("msgctl", call("msgget", 0, _IPC_CREAT | 0o600), _IPC_RMID, 0)
     return "it has a queue"
 
 
-@KERNEL.add("… semaphores of System V")
+@KERNEL.add("a bot hides no memory in semaphores of System V")
 def hide_memory_in_semaphores(_: Baits) -> str:
     call("semctl", call("semget", 0, 1, _IPC_CREAT | 0o600), 0, _IPC_RMID, 0)
     return "it has semaphores"
 
 
-@KERNEL.add("… pages given to a pipe")
+@KERNEL.add("a bot hides no memory in pipes")
 def hide_memory_in_pipe(_: Baits) -> str:
     writer = os.pipe()[1]
     page = mmap.mmap(-1, mmap.PAGESIZE, _PRIVATE)
@@ -199,7 +199,7 @@ def hide_memory_in_pipe(_: Baits) -> str:
     return "its pages are in a pipe"
 
 
-@KERNEL.add("… pages that processes could share, and that stay when a process lets them go")
+@KERNEL.add("a bot hides no memory in pages that stay when it lets them go")
 def hide_memory_in_shared_pages(_: Baits) -> str:
     mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
     return "it has such pages"

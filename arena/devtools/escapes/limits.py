@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import signal
 import socket
+import struct
 import time
 
-from arena.devtools.escapes.attempt import Attempts, Baits
+from arena.devtools.escapes.attempt import Attempts, Baits, Refused
 
 LIMITS = Attempts()
 _HOLD_SECONDS = 2  # the keeper has measured by then
 _MANY_PROCESSES = 200
 _BYTES_PER_FILE = 1024  # the keeper allows one file for each
 _PIECE = 1 << 20
+_FILLING_PROCESSES = 8
 _MAP_NORESERVE = 0x4000
+Pair = tuple[socket.socket, socket.socket]
 _UNRESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
 _MADV_NOHUGEPAGE = 15
 
@@ -50,7 +54,7 @@ def take_memory(baits: Baits) -> str:
     return f"it had {len(taken)} MiB"
 
 
-@LIMITS.add("… nor in all its processes together", fatal=True)
+@LIMITS.add("a bot has no more memory than it may in all its processes together", fatal=True)
 def take_memory_in_children(baits: Baits) -> str:
     share = baits.memory // 2
     for _ in range(4):
@@ -73,22 +77,46 @@ def make_many_files(baits: Baits) -> str:
     return f"it made {many} files"
 
 
-@LIMITS.add("… nor with what lies unread in sockets", fatal=True)
+@LIMITS.add("a bot does not fill the memory of the machine with what lies unread in sockets", fatal=True)
 def fill_sockets(baits: Baits) -> str:
-    pairs, written = [], 0
-    while written < 2 * baits.memory:
-        pairs.append(socket.socketpair())
-        pairs[-1][0].setblocking(False)
-        try:
-            while True:
-                written += pairs[-1][0].send(bytes(_PIECE))
-        except BlockingIOError:
-            pass  # this one is full
+    """In several processes, because each may have only so many descriptors."""
+    reader, writer = os.pipe()
+    for _ in range(_FILLING_PROCESSES):
+        if os.fork() == 0:
+            filled = _filled_sockets(2 * baits.memory // _FILLING_PROCESSES)
+            os.write(writer, struct.pack("Q", sum(written for _, written in filled)))
+            time.sleep(2 * _HOLD_SECONDS)
+            os._exit(0)
+    total = sum(struct.unpack("Q", os.read(reader, 8))[0] for _ in range(_FILLING_PROCESSES))
     time.sleep(_HOLD_SECONDS)
-    return f"{written} bytes lie in sockets"
+    if total < 2 * baits.memory:
+        raise Refused(f"only {total} bytes fit into them")
+    return f"{total} bytes lie in sockets"
 
 
-@LIMITS.add("… nor with the tables of memory that it only reads", fatal=True)
+def _filled_sockets(enough: int) -> list[tuple[Pair, int]]:
+    """Pairs of sockets, with the bytes that lie in each; fewer if the process may have no more."""
+    pairs: list[tuple[Pair, int]] = []
+    try:
+        while sum(written for _, written in pairs) < enough:
+            pairs.append(_full_pair())
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    return pairs
+
+
+def _full_pair() -> tuple[Pair, int]:
+    pair, written = socket.socketpair(), 0
+    pair[0].setblocking(False)
+    try:
+        while True:
+            written += pair[0].send(bytes(_PIECE))
+    except BlockingIOError:
+        return pair, written
+
+
+@LIMITS.add("a bot does not fill the memory of the machine with tables of pages", fatal=True)
 def fill_page_tables(baits: Baits) -> str:
     """Each table of a page describes 2 MiB, and the kernel makes it at the first read there."""
     described = mmap.PAGESIZE * mmap.PAGESIZE // 8

@@ -21,13 +21,13 @@ def connect_to_loopback(baits: Baits) -> str:
     return "it connected"
 
 
-@NETWORK.add("… nor by TCP over IPv6")
+@NETWORK.add("a bot does not connect to a program on this machine by TCP over IPv6")
 def connect_to_loopback_6(baits: Baits) -> str:
     socket.create_connection(("::1", baits.tcp6), _ANSWER_SECONDS).close()
     return "it connected"
 
 
-@NETWORK.add("… nor sends it datagrams")
+@NETWORK.add("a bot sends no datagrams to a program on this machine")
 def send_datagram(baits: Baits) -> str:
     """Twice: the kernel refuses the second one if nobody listens."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -72,19 +72,19 @@ def open_vsock(_: Baits) -> str:
     return "it has such a socket"
 
 
-@NETWORK.add("… nor to the kernel (netlink)")
+@NETWORK.add("a bot has no sockets to the kernel (netlink)")
 def open_netlink(_: Baits) -> str:
     socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()
     return "it has such a socket"
 
 
-@NETWORK.add("… nor to network cards (packet)")
+@NETWORK.add("a bot has no sockets to network cards (packet)")
 def open_packet(_: Baits) -> str:
     socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
     return "it has such a socket"
 
 
-@NETWORK.add("… nor of any other rare family")
+@NETWORK.add("a bot has no sockets of any other rare family")
 def open_rare_socket(_: Baits) -> str:
     for family in set(range(_MOST_FAMILIES)) - set(_PLAIN_FAMILIES):
         for kind in _KINDS:

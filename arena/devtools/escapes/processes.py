@@ -61,7 +61,7 @@ def read_memory(baits: Baits) -> str:
     return "it read the memory of another process"
 
 
-@PROCESSES.add("… nor writes into it")
+@PROCESSES.add("a bot writes nothing into the memory of that process")
 def write_memory(baits: Baits) -> str:
     """What is there already, so that the other process does not notice."""
     address = _mapped(baits.first_process)
@@ -76,7 +76,7 @@ def _mapped(pid: int) -> int:
         return next(int(line.partition("-")[0], 16) for line in file if " rw" in line)
 
 
-@PROCESSES.add("… nor by a system call for it")
+@PROCESSES.add("a bot reads no memory of that process by a system call either")
 def read_memory_by_call(baits: Baits) -> str:
     """From an address that no process has: the kernel looks at the right to read first."""
     local, remote = bytearray(8), struct.pack("QQ", 8, 8)
@@ -111,23 +111,45 @@ def compare(baits: Baits) -> str:
 def stop_first_process(baits: Baits) -> str:
     os.kill(baits.first_process, signal.SIGSTOP)
     time.sleep(_EFFECT_SECONDS)
-    if _state(baits.first_process) == "T":
+    if _is_stopped(baits.first_process):
         os.kill(baits.first_process, signal.SIGCONT)
         return "it stopped another process"
     raise Refused("the signal had no effect")
 
 
-def _state(pid: int) -> str:
-    """The state of a process. One that does not show it, but can be signalled, runs."""
+def _is_stopped(pid: int) -> bool:
+    """Whether a process is stopped. One that hides its state has to reap the orphans of the sandbox."""
+    try:
+        return _state(pid) == "T"
+    except OSError:
+        orphan = _orphan()
+        time.sleep(_EFFECT_SECONDS)
+        return _exists(orphan)
+
+
+def _orphan() -> int:
+    """The number of a process that has ended, and whose parent ended before it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        if (grandchild := os.fork()) != 0:
+            os.write(writer, str(grandchild).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return int(os.read(reader, 100))
+
+
+def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return "gone"
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0]
-    except OSError:
-        return "R"
+        return False
+    return True
+
+
+def _state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 @PROCESSES.add("a bot types nothing into a terminal")
@@ -146,13 +168,13 @@ def raise_priority(_: Baits) -> str:
     return "it has a higher priority"
 
 
-@PROCESSES.add("… nor takes real-time priority")
+@PROCESSES.add("a bot does not take real-time priority")
 def take_realtime_priority(_: Baits) -> str:
     os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     return "it has real-time priority"
 
 
-@PROCESSES.add("… nor that for disks")
+@PROCESSES.add("a bot does not take real-time priority for disks")
 def take_disk_priority(_: Baits) -> str:
     call("ioprio_set", _IOPRIO_OF_PROCESS, 0, _IOPRIO_REALTIME)
     return "it has real-time priority for disks"
@@ -191,8 +213,9 @@ def run_setuid(_: Baits) -> str:
 
 @PROCESSES.add("a bot cannot kill the process that holds its sandbox")
 def kill_first_process(baits: Baits) -> str:
+    """In a sandbox, the bot would end with it."""
     os.kill(baits.first_process, signal.SIGKILL)
     time.sleep(_EFFECT_SECONDS)
-    if _state(baits.first_process) in ("Z", "gone"):
+    if baits.first_process != 1 and _state(baits.first_process) == "Z":
         return "it killed another process"
     raise Refused("the signal had no effect")

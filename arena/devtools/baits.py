@@ -7,6 +7,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -62,6 +63,15 @@ def laid_out(folder: Path, scratch_bytes: int, memory: int) -> Iterator[Baits]:
             abstract=name,
             key=name,
         )
+
+
+@contextlib.contextmanager
+def laid_out_anywhere(scratch_bytes: int, memory: int) -> Iterator[Baits]:
+    """Baits in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="arena-baits-") as folder:
+        os.chmod(folder, 0o755)  # an arena that is run by root starts a sandboxed bot as another user
+        with laid_out(Path(folder), scratch_bytes, memory) as baits:
+            yield baits
 
 
 def inside(baits: Baits) -> Baits:

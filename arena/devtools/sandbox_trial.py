@@ -1,13 +1,10 @@
 """Try the sandbox on this machine: start a bot in it that makes every attempt to get out (escapes/)."""
 
-import contextlib
 import json
 import os
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -17,7 +14,7 @@ from arena.bots.launch import Overrun
 from arena.bots.process import spawn
 from arena.bots.process_tree import descendants
 from arena.bots.sandbox_check import settled
-from arena.devtools.baits import inside, laid_out, told
+from arena.devtools.baits import inside, laid_out_anywhere, told
 from arena.devtools.escapes.attempt import Attempt, Baits, Result
 from arena.devtools.escapes.run import ATTEMPTS
 from arena.plan.bot_spec import BotSpec
@@ -57,22 +54,14 @@ async def try_sandbox(user: str | None, tell: Callable[[Finding], None]) -> list
         found.append(finding)
         tell(finding)
 
-    with _baits() as baits:
-        (spec,) = settled([_bot(baits, user)]).bots
+    with laid_out_anywhere(SCRATCH, _MEMORY) as baits:
+        (spec,) = settled([_bot(inside(baits), user)]).bots
         assert isinstance(spec, BotSpec)
         survived = await _run(spec)
         for attempt in ATTEMPTS.values():
             keep(_finding(attempt, await _run(spec, attempt.name) if attempt.fatal else survived))
         keep(_nothing_left(survived))
     return found
-
-
-@contextlib.contextmanager
-def _baits() -> Iterator[Baits]:
-    with tempfile.TemporaryDirectory(prefix="arena-sandbox-") as folder:
-        os.chmod(folder, 0o755)  # an arena that is run by root starts the bot as another user
-        with laid_out(Path(folder), SCRATCH, _MEMORY) as baits:
-            yield inside(baits)
 
 
 def _bot(baits: Baits, user: str | None) -> BotSpec:
@@ -83,7 +72,8 @@ def _bot(baits: Baits, user: str | None) -> BotSpec:
 
 
 async def _run(spec: BotSpec, *names: str) -> _Run:
-    said, pids, ended, overrun = b"", [0][:0], f"it did not end within {_SECONDS} seconds", None
+    said, ended, overrun = b"", f"it did not end within {_SECONDS} seconds", None
+    pids: list[int] = []  # of all its processes, when it spoke first
     with trio.move_on_after(_SECONDS):
         async with spawn(attrs.evolve(spec, command=(*spec.command, *names))) as process:
             while part := await process.stream.receive_some():

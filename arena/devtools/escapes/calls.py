@@ -10,7 +10,7 @@ from arena.devtools.escapes.attempt import Refused
 
 X86 = "x86_64"
 # The name, and the number on x86_64 and on aarch64.
-_NUMBERS = {
+NUMBERS = {
     "add_key": (248, 217),
     "bpf": (321, 280),
     "clone": (56, 220),
@@ -56,7 +56,7 @@ def call(name: str, *arguments: int | bytes) -> int:
     machine = platform.machine()
     if machine not in _COLUMNS:
         raise Refused(f"the numbers of system calls on {machine} are not known here")
-    return call_number(_NUMBERS[name][_COLUMNS[machine]], *arguments)
+    return call_number(NUMBERS[name][_COLUMNS[machine]], *arguments)
 
 
 def call_number(number: int, *arguments: int | bytes) -> int:

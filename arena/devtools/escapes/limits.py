@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Callable
 
 from arena.devtools.escapes.attempt import Attempts, Baits, Refused
 
@@ -79,41 +80,59 @@ def make_many_files(baits: Baits) -> str:
 
 @LIMITS.add("a bot does not fill the memory of the machine with what lies unread in sockets", fatal=True)
 def fill_sockets(baits: Baits) -> str:
-    """In several processes, because each may have only so many descriptors."""
+    return _filled_by_children(socket.socketpair, 2 * baits.memory)
+
+
+@LIMITS.add("a bot does not use up the memory that all programs of the machine have for TCP", fatal=True)
+def fill_tcp_sockets(baits: Baits) -> str:
+    return _filled_by_children(_connected_by_tcp, 2 * baits.memory)
+
+
+def _connected_by_tcp() -> Pair:
+    """Both ends of a connection over the loopback of the bot's own network."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return socket.create_connection(listener.getsockname()), listener.accept()[0]
+
+
+def _filled_by_children(connected: Callable[[], Pair], enough: int) -> str:
+    """Fill sockets in several processes, because each may have only so many descriptors."""
+    connected()  # if it is refused here, so it is in the children
     reader, writer = os.pipe()
     for _ in range(_FILLING_PROCESSES):
         if os.fork() == 0:
-            filled = _filled_sockets(2 * baits.memory // _FILLING_PROCESSES)
+            filled = _filled_sockets(connected, enough // _FILLING_PROCESSES)
             os.write(writer, struct.pack("Q", sum(written for _, written in filled)))
             time.sleep(2 * _HOLD_SECONDS)
             os._exit(0)
     total = sum(struct.unpack("Q", os.read(reader, 8))[0] for _ in range(_FILLING_PROCESSES))
     time.sleep(_HOLD_SECONDS)
-    if total < 2 * baits.memory:
+    if total < enough:
         raise Refused(f"only {total} bytes fit into them")
     return f"{total} bytes lie in sockets"
 
 
-def _filled_sockets(enough: int) -> list[tuple[Pair, int]]:
+def _filled_sockets(connected: Callable[[], Pair], enough: int) -> list[tuple[Pair, int]]:
     """Pairs of sockets, with the bytes that lie in each; fewer if the process may have no more."""
     pairs: list[tuple[Pair, int]] = []
     try:
         while sum(written for _, written in pairs) < enough:
-            pairs.append(_full_pair())
+            pair = connected()
+            pairs.append((pair, _filled(pair[0])))
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
     return pairs
 
 
-def _full_pair() -> tuple[Pair, int]:
-    pair, written = socket.socketpair(), 0
-    pair[0].setblocking(False)
+def _filled(sender: socket.socket) -> int:
+    """The bytes that a socket takes."""
+    sender.setblocking(False)
+    written = 0
     try:
         while True:
-            written += pair[0].send(bytes(_PIECE))
+            written += sender.send(bytes(_PIECE))
     except BlockingIOError:
-        return pair, written
+        return written
 
 
 @LIMITS.add("a bot does not fill the memory of the machine with tables of pages", fatal=True)

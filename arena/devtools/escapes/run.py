@@ -2,8 +2,8 @@
 
     python3 escapes.pyz BAITS [NAME]...
 
-Without names, all that a bot survives. Each result is a line of JSON on stdout. Before the first attempt, the program
-leaves a process that runs on, for the host to see what becomes of it.
+Without names, all that a bot survives; the program then also leaves a process that runs on, for the host to see what
+becomes of it. Each result is a line of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def leave_daemon() -> None:
 
 
 def main() -> None:
-    leave_daemon()
-    for result in results(Baits.read(sys.argv[1]), sys.argv[2:]):
+    baits, names = Baits.read(sys.argv[1]), sys.argv[2:]
+    if not names:
+        leave_daemon()
+    for result in results(baits, names):
         print(result.line(), flush=True)

@@ -70,6 +70,7 @@ class When(Enum):
     """Which values of the argument are refused."""
 
     ANY_BIT = auto()  # at least one of the bits is set
+    ALL_BITS = auto()  # all of the bits are set
     ONE_OF = auto()  # it is one of the values
     NONE_OF = auto()  # it is none of the values
 
@@ -111,6 +112,9 @@ FAMILIES: Final = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
 # The ordinary one, the question for the current one, and fixed addresses, which debuggers, sanitizers and some Lisps
 # ask for. The rest emulates other systems, or takes protections away.
 PERSONALITIES: Final = {"PER_LINUX": 0, "ADDR_NO_RANDOMIZE": 0x40000, "query": 0xFFFFFFFF}
+# Pages of such a mapping stay when they are unmapped, as long as one of them is mapped: memory that nobody would count,
+# like that of memfd_create. A file in /dev/shm can be shared instead. MAP_SHARED_VALIDATE has the bit too.
+SHARED_WITHOUT_A_FILE: Final = {"MAP_ANONYMOUS": 0x20, "MAP_SHARED": 0x01}
 
 BY_ARGUMENT: Final = (
     ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
@@ -119,6 +123,7 @@ BY_ARGUMENT: Final = (
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("socketpair", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("personality", 0, When.NONE_OF, PERSONALITIES),
+    ArgumentRule("mmap", 3, When.ALL_BITS, SHARED_WITHOUT_A_FILE),
 )
 
 # The numbers of the calls.
@@ -167,6 +172,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "keyctl": (250, 219),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "mmap": (9, 222),
     "modify_ldt": (154, None),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
@@ -291,6 +297,9 @@ def _argument_part(rule: ArgumentRule) -> Iterator[Line]:
     match rule.when:
         case When.ANY_BIT:
             yield Step(IF_ANY_BIT, sum(rule.values.values()), refused, "allow")
+        case When.ALL_BITS:
+            yield from (Step(IF_ANY_BIT, value, otherwise="allow") for value in others)
+            yield Step(IF_ANY_BIT, last, refused, "allow")
         case When.ONE_OF:
             yield from (Step(IF_EQUAL, value, then=refused) for value in others)
             yield Step(IF_EQUAL, last, refused, "allow")

@@ -111,6 +111,18 @@ def use_old_aio(_: Baits) -> str:
     return "it has a context"
 
 
+@KERNEL.add("a bot does not flush the disks of the machine, for which others would have to wait")
+def flush_disks(_: Baits) -> str:
+    call("sync")
+    return "it flushed them"
+
+
+@KERNEL.add("a bot does not flush the disk that its own folder is on")
+def flush_own_disk(baits: Baits) -> str:
+    call("syncfs", os.open(baits.own, os.O_RDONLY))
+    return "it flushed it"
+
+
 @KERNEL.add("a bot does not use userfaultfd")
 def use_userfaultfd(_: Baits) -> str:
     only_own_faults = 1

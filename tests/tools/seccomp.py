@@ -3,8 +3,8 @@
     python -m tests.tools.seccomp
 
 A filter is a program of classic BPF, see seccomp(2). The kernel runs it for each call, but keeps a cache of the calls
-that the number alone allows: read, write, poll, futex and most others cost nothing. So only the calls of BY_ARGUMENT
-look at an argument, and never at more than its lower 32 bits, as the kernel does for these arguments.
+that the number alone allows: read, write, poll, futex and most others cost next to nothing. So only the calls of
+BY_ARGUMENT look at an argument, and never at more than its lower 32 bits, which is all that the kernel uses of it.
 
 Everything that is not named here is allowed. What needs a capability is refused by the kernel, because bots have none
 and cannot get any (clock_settime, sched_setattr with SCHED_DEADLINE, a higher priority, quotas of others). Such a call
@@ -40,7 +40,7 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         # New namespaces and mounts: in a new user namespace a bot would have every capability again.
         *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot"),
         *("open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
-        # Signals to another bot that can read the same file: its locks, and who opens it. fcntl is below.
+        # Messages to another bot that can read the same file: its locks, and who opens it. fcntl is below.
         *("flock", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
         # Keys, which belong to a user and not to a namespace, and files by their number instead of their path.
         *("keyctl", "add_key", "request_key", "name_to_handle_at", "open_by_handle_at"),

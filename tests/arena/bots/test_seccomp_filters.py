@@ -153,7 +153,7 @@ def test_calls_are_refused_by_their_number(machine: str) -> None:
 
 
 @machines
-def test_whoever_could_count_no_memory_hears_that_there_is_no_such_call(machine: str) -> None:
+def test_clone3_and_memory_that_nobody_counts_are_said_not_to_exist(machine: str) -> None:
     for call in ("clone3", "memfd_create", "memfd_secret", "shmget", "msgget", "semget"):
         assert says(machine, call) == "ENOSYS"
 

@@ -215,3 +215,10 @@ def hide_memory_in_pipe(_: Baits) -> str:
 def hide_memory_in_shared_pages(_: Baits) -> str:
     mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
     return "it has such pages"
+
+
+@KERNEL.add("a bot hides no memory in such pages of /dev/zero")
+def hide_memory_in_zero_device(_: Baits) -> str:
+    zero = os.open("/dev/zero", os.O_RDWR)
+    mmap.mmap(zero, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+    return "it has such pages"

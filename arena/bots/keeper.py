@@ -27,8 +27,8 @@ import time
 from typing import Any, Final
 
 from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
-from arena.bots.process_tree import Process, children_of, count_descendants, descendants, memory_of
-from arena.bots.spawning import StartRequest, start
+from arena.bots.process_tree import Process, children_of, count_descendants, descendants, descriptors_of, memory_of
+from arena.bots.spawning import MOST_DESCRIPTORS, StartRequest, start
 
 TERMINATE: Final = b"T"  # sent by the arena after the request
 KILL: Final = b"K"
@@ -161,6 +161,8 @@ class Keeper:
             self._end_for("threads", threads, _MOST_THREADS)
         if self._report is not None:
             self._check_files()
+            if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
+                self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
         if self._cpu is not None:
             self._check_cpu(processes)
         pause = _USUAL_PAUSE

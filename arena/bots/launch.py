@@ -67,6 +67,11 @@ class Overrun:
                     Fault.OUT_OF_MEMORY,
                     f"it had {used} files in one folder of its sandbox; the limit is {allowed} (option scratch)",
                 )
+            case "descriptors":
+                return Overrun(
+                    Fault.OUT_OF_MEMORY,
+                    f"it had {used} open files, pipes and sockets in its sandbox; the limit is {allowed}",
+                )
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")

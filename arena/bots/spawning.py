@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 # How many more processes and threads all bots together may have than existed when a bot started: plenty for bots, and
 # few enough that the scheduler still gives the keeper its turn soon.
 _SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
-_MOST_DESCRIPTORS: Final = 1024  # of each process in a sandbox
+MOST_DESCRIPTORS: Final = 1024  # in a sandbox, of each process, and of all together as far as the kernel tells
 _RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but others must not inherit that
 
 
@@ -77,7 +77,7 @@ def _limit_leftovers() -> None:
     """Limit what could stay on the machine or in the kernel: core dumps, and descriptors, which hold memory that no
     process maps. The limit of core dumps is 1, because with 0 a crash still starts the system's program for them."""
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
-    descriptors = min(_MOST_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    descriptors = min(MOST_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
 

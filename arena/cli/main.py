@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
     "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
     "check": ("arena.cli.bots", "check", "Check whether a bot is fit to play."),
+    "sandbox": ("arena.cli.sandbox", "sandbox", "Say what the sandbox of bots holds on this machine."),
     "new-bot": ("arena.cli.bots", "new_bot", "Write a bot to start from."),
     "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
     "schema": ("arena.cli.bots", "schema", "Print the JSON Schema of the protocol."),

@@ -3,7 +3,7 @@
     python -m tests.tools.seccomp
 
 A filter is a program of classic BPF, see seccomp(2). The kernel runs it for each call, but keeps a cache of the calls
-that the number alone allows: read, write, poll, futex and most others cost nothing. So only the calls of BY_ARGUMENT
+that the number alone allows: read, write, poll, futex and most others cost next to nothing. So only the calls of BY_ARGUMENT
 look at an argument, and never at more than its lower 32 bits, as the kernel does for these arguments.
 
 Everything that is not named here is allowed. What needs a capability is refused by the kernel, because bots have none
@@ -40,7 +40,7 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         # New namespaces and mounts: in a new user namespace a bot would have every capability again.
         *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot"),
         *("open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
-        # Signals to another bot that can read the same file: its locks, and who opens it. fcntl is below.
+        # Messages to another bot that can read the same file: its locks, and who opens it. fcntl is below.
         *("flock", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
         # Keys, which belong to a user and not to a namespace, and files by their number instead of their path.
         *("keyctl", "add_key", "request_key", "name_to_handle_at", "open_by_handle_at"),
@@ -72,6 +72,7 @@ class When(Enum):
     """Which values of the argument are refused."""
 
     ANY_BIT = auto()  # at least one of the bits is set
+    ALL_BITS = auto()  # all of the bits are set
     ONE_OF = auto()  # it is one of the values
     NONE_OF = auto()  # it is none of the values
 
@@ -113,6 +114,9 @@ FAMILIES: Final = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
 # The ordinary one, the question for the current one, and fixed addresses, which debuggers, sanitizers and some Lisps
 # ask for. The rest emulates other systems, or takes protections away.
 PERSONALITIES: Final = {"PER_LINUX": 0, "ADDR_NO_RANDOMIZE": 0x40000, "query": 0xFFFFFFFF}
+# Pages of such a mapping stay when they are unmapped, as long as one of them is mapped: memory that nobody would count,
+# like that of memfd_create. A file in /dev/shm can be shared instead. MAP_SHARED_VALIDATE has the bit too.
+SHARED_WITHOUT_A_FILE: Final = {"MAP_ANONYMOUS": 0x20, "MAP_SHARED": 0x01}
 
 BY_ARGUMENT: Final = (
     ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
@@ -121,6 +125,7 @@ BY_ARGUMENT: Final = (
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("socketpair", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("personality", 0, When.NONE_OF, PERSONALITIES),
+    ArgumentRule("mmap", 3, When.ALL_BITS, SHARED_WITHOUT_A_FILE),
 )
 
 # The numbers of the calls.
@@ -170,6 +175,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "keyctl": (250, 219),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "mmap": (9, 222),
     "modify_ldt": (154, None),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
@@ -294,6 +300,9 @@ def _argument_part(rule: ArgumentRule) -> Iterator[Line]:
     match rule.when:
         case When.ANY_BIT:
             yield Step(IF_ANY_BIT, sum(rule.values.values()), refused, "allow")
+        case When.ALL_BITS:
+            yield from (Step(IF_ANY_BIT, value, otherwise="allow") for value in others)
+            yield Step(IF_ANY_BIT, last, refused, "allow")
         case When.ONE_OF:
             yield from (Step(IF_EQUAL, value, then=refused) for value in others)
             yield Step(IF_EQUAL, last, refused, "allow")

@@ -153,7 +153,7 @@ def test_calls_are_refused_by_their_number(machine: str) -> None:
 
 
 @machines
-def test_whoever_could_count_no_memory_hears_that_there_is_no_such_call(machine: str) -> None:
+def test_clone3_and_memory_that_nobody_counts_are_said_not_to_exist(machine: str) -> None:
     for call in ("clone3", "memfd_create", "memfd_secret", "shmget", "msgget", "semget"):
         assert says(machine, call) == "ENOSYS"
 
@@ -226,6 +226,18 @@ def test_a_personality_may_be_asked_for_or_be_ordinary_or_have_fixed_addresses(m
         assert says_of_low_half(machine, "personality", 0, persona) == "EPERM"
 
 
+@machines
+def test_mmap_shares_files_only(machine: str) -> None:
+    shared, private, validated, fixed, anonymous, no_reserve, stack = 0x01, 0x02, 0x03, 0x10, 0x20, 0x4000, 0x20000
+    for others in (0, fixed, no_reserve | stack):
+        assert says_of_low_half(machine, "mmap", 3, shared | others) == ALLOW
+        assert says_of_low_half(machine, "mmap", 3, validated | others) == ALLOW
+        assert says_of_low_half(machine, "mmap", 3, private | others) == ALLOW
+        assert says_of_low_half(machine, "mmap", 3, private | anonymous | others) == ALLOW
+        assert says_of_low_half(machine, "mmap", 3, shared | anonymous | others) == "EPERM"
+        assert says_of_low_half(machine, "mmap", 3, validated | anonymous | others) == "EPERM"
+
+
 # What the kernel says.
 
 # No call means anything with these arguments: were the filter missing, none would do harm, even to root.
@@ -248,6 +260,9 @@ def calls_of_each_rule() -> Iterator[tuple[str, tuple[int, ...], str]]:
         yield ("socket", (family, 1, 0), "EAFNOSUPPORT")
         yield ("socketpair", (family, 1, 0, 0), "EAFNOSUPPORT")
     yield ("socketpair", (1, 1, 0, 0), "EFAULT")
+    yield ("mmap", (0, 4096, 3, 0x21, -1, 0), "EPERM")
+    yield ("mmap", (0, 4096, 3, 0x22, -1, 0), "success")
+    yield ("mmap", (0, 4096, 3, 0x01, -1, 0), "EBADF")
     yield ("personality", (8,), "EPERM")
     yield ("personality", (0xFFFFFFFF,), "success")
 

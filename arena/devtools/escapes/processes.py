@@ -1,0 +1,221 @@
+"""Attempts on other processes, and on what a process may do to the machine."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import pty
+import resource
+import signal
+import struct
+import termios
+import time
+
+from arena.devtools.escapes.attempt import MARK, Attempts, Baits, Refused
+from arena.devtools.escapes.calls import call, no_new_privileges
+
+PROCESSES = Attempts()
+_EFFECT_SECONDS = 0.2  # a signal has had its effect by then
+_PTRACE_SEIZE = 0x4206
+_KCMP_FILES = 2
+_IOPRIO_OF_PROCESS, _IOPRIO_REALTIME = 1, 1 << 13
+_SETUID_PROGRAMS = ("/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/newgrp")
+
+
+@PROCESSES.add("a bot sees nothing of the arena in /proc: no environment, no command line, no path")
+def read_proc(_: Baits) -> str:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("environ", "cmdline", "mountinfo", "cgroup"):
+            try:
+                with open(f"/proc/{pid}/{name}", "rb") as file:
+                    if MARK in file.read():
+                        return f"/proc/{pid}/{name} tells of the host"
+            except OSError:
+                pass  # the next one may be readable
+    raise Refused("nothing of the host is there")
+
+
+@PROCESSES.add("a bot's own environment has nothing of the arena's")
+def read_own_environment(_: Baits) -> str:
+    for name, value in os.environb.items():
+        if MARK in value:
+            return f"it has the arena's {name.decode()}"
+    raise Refused("nothing of the host is there")
+
+
+@PROCESSES.add("a bot does not see the processes of the host")
+def see_host_process(baits: Baits) -> str:
+    with open(f"/proc/{baits.host_process}/cmdline", "rb") as file:
+        if MARK in file.read():
+            return f"it sees process {baits.host_process}"
+    raise Refused("another process has this number")
+
+
+@PROCESSES.add("a bot reads no memory of the process that holds its sandbox")
+def read_memory(baits: Baits) -> str:
+    address = _mapped(baits.first_process)
+    memory = os.open(f"/proc/{baits.first_process}/mem", os.O_RDONLY)
+    os.pread(memory, 8, address)
+    return "it read the memory of another process"
+
+
+@PROCESSES.add("a bot writes nothing into the memory of that process")
+def write_memory(baits: Baits) -> str:
+    """What is there already, so that the other process does not notice."""
+    address = _mapped(baits.first_process)
+    memory = os.open(f"/proc/{baits.first_process}/task/{baits.first_process}/mem", os.O_RDWR)
+    os.pwrite(memory, os.pread(memory, 8, address), address)
+    return "it wrote into another process"
+
+
+def _mapped(pid: int) -> int:
+    """An address of memory that the process may write."""
+    with open(f"/proc/{pid}/maps", encoding="ascii", errors="replace") as file:
+        return next(int(line.partition("-")[0], 16) for line in file if " rw" in line)
+
+
+@PROCESSES.add("a bot reads no memory of that process by a system call either")
+def read_memory_by_call(baits: Baits) -> str:
+    """From an address that no process has: the kernel looks at the right to read first."""
+    local, remote = bytearray(8), struct.pack("QQ", 8, 8)
+    here = struct.pack("QQ", ctypes.addressof(ctypes.c_char.from_buffer(local)), 8)
+    try:
+        call("process_vm_readv", baits.first_process, here, 1, remote, 1, 0)
+    except OSError as error:
+        if error.errno != errno.EFAULT:
+            raise
+    return "it may read the memory of another process"
+
+
+@PROCESSES.add("a bot does not take over that process with ptrace")
+def trace(baits: Baits) -> str:
+    call("ptrace", _PTRACE_SEIZE, baits.first_process, 0, 0)
+    return "it traces another process"
+
+
+@PROCESSES.add("a bot takes no descriptor of another process")
+def take_descriptor(baits: Baits) -> str:
+    call("pidfd_getfd", os.pidfd_open(baits.first_process), 0, 0)
+    return "it has a descriptor of another process"
+
+
+@PROCESSES.add("a bot does not compare itself with other processes, which tells where their memory lies")
+def compare(baits: Baits) -> str:
+    call("kcmp", os.getpid(), baits.first_process, _KCMP_FILES, 0, 0)
+    return "it compared itself with another process"
+
+
+@PROCESSES.add("a bot cannot stop the process that holds its sandbox")
+def stop_first_process(baits: Baits) -> str:
+    os.kill(baits.first_process, signal.SIGSTOP)
+    time.sleep(_EFFECT_SECONDS)
+    if _is_stopped(baits.first_process):
+        os.kill(baits.first_process, signal.SIGCONT)
+        return "it stopped another process"
+    raise Refused("the signal had no effect")
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process is stopped. One that hides its state has to reap the orphans of the sandbox."""
+    try:
+        return _state(pid) == "T"
+    except OSError:
+        orphan = _orphan()
+        time.sleep(_EFFECT_SECONDS)
+        return _exists(orphan)
+
+
+def _orphan() -> int:
+    """The number of a process that has ended, and whose parent ended before it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        if (grandchild := os.fork()) != 0:
+            os.write(writer, str(grandchild).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return int(os.read(reader, 100))
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+@PROCESSES.add("a bot types nothing into a terminal")
+def type_into_terminal(_: Baits) -> str:
+    """Into one of its own, because the arena may have none; the call is the same for each."""
+    terminal = pty.openpty()[1]
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    fcntl.ioctl(terminal, termios.TIOCSTI, b"x")
+    return "it typed"
+
+
+@PROCESSES.add("a bot does not raise its priority")
+def raise_priority(_: Baits) -> str:
+    os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1)
+    return "it has a higher priority"
+
+
+@PROCESSES.add("a bot does not take real-time priority")
+def take_realtime_priority(_: Baits) -> str:
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    return "it has real-time priority"
+
+
+@PROCESSES.add("a bot does not take real-time priority for disks")
+def take_disk_priority(_: Baits) -> str:
+    call("ioprio_set", _IOPRIO_OF_PROCESS, 0, _IOPRIO_REALTIME)
+    return "it has real-time priority for disks"
+
+
+@PROCESSES.add("a bot does not raise its limits")
+def raise_limits(_: Baits) -> str:
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    if hard == resource.RLIM_INFINITY:
+        return "it has no limit of processes"
+    try:
+        resource.setrlimit(resource.RLIMIT_NPROC, (hard + 1, hard + 1))
+    except ValueError as error:  # Python's name for the refusal
+        raise Refused(str(error)) from None
+    return "it may have more processes"
+
+
+@PROCESSES.add("a bot does not protect itself when memory runs out")
+def refuse_to_be_ended(_: Baits) -> str:
+    with open("/proc/self/oom_score_adj", "r+", encoding="ascii") as file:
+        lower = int(file.read()) - 1
+        file.seek(0)
+        file.write(str(lower))
+    return "others are ended before it"
+
+
+@PROCESSES.add("a program with setuid does not give a bot rights")
+def run_setuid(_: Baits) -> str:
+    if no_new_privileges():
+        raise Refused("the kernel ignores setuid for it")
+    found = [path for path in _SETUID_PROGRAMS if os.path.exists(path) and os.stat(path).st_mode & 0o4000]
+    if found:
+        return f"it can run {found[0]} as another user"
+    raise Refused("there is no program with setuid")
+
+
+@PROCESSES.add("a bot cannot kill the process that holds its sandbox")
+def kill_first_process(baits: Baits) -> str:
+    """In a sandbox, the bot would end with it."""
+    os.kill(baits.first_process, signal.SIGKILL)
+    time.sleep(_EFFECT_SECONDS)
+    if baits.first_process != 1 and _state(baits.first_process) == "Z":
+        return "it killed another process"
+    raise Refused("the signal had no effect")

@@ -1,0 +1,118 @@
+"""The attempts themselves: how their results are judged, and that they run wherever a bot may run."""
+
+import ast
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.devtools.baits import laid_out_anywhere, told
+from arena.devtools.escapes.attempt import Attempt, Baits, Refused, Result, try_apart
+from arena.devtools.escapes.calls import NUMBERS
+from arena.devtools.escapes.run import ATTEMPTS
+from tests.helpers.escape_rounds import SYSTEM_PYTHON
+from tests.helpers.paths import ROOT
+
+MODULES = sorted((ROOT / "arena" / "devtools" / "escapes").glob("*.py"))
+HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h")
+UNNAMED_THERE = {"name_to_handle_at", "open_by_handle_at", "memfd_secret"}  # in other words, or in newer headers
+
+
+def reach(_: Baits) -> str:
+    return "everything"
+
+
+def be_refused(_: Baits) -> str:
+    raise Refused("nothing is there")
+
+
+def be_forbidden(_: Baits) -> str:
+    os.rmdir("/proc")
+    return "it removed /proc"
+
+
+def be_killed(_: Baits) -> str:
+    os.kill(os.getpid(), signal.SIGSYS)
+    time.sleep(60)
+    return "it survived"
+
+
+def be_wrong(_: Baits) -> str:
+    raise ValueError("a mistake")
+
+
+def say_nothing(_: Baits) -> str:
+    os._exit(0)
+
+
+@pytest.mark.parametrize(
+    ("make", "escaped", "detail"),
+    [
+        (reach, True, "everything"),
+        (be_refused, False, "nothing is there"),
+        (be_forbidden, False, "/proc"),
+        (be_killed, False, "killed by SIGSYS"),
+        (be_wrong, True, "the attempt itself failed: ValueError('a mistake')"),
+        (say_nothing, True, "no result"),
+    ],
+)
+def test_only_what_was_refused_or_killed_counts_as_refused(
+    make: Callable[[Baits], str], escaped: bool, detail: str
+) -> None:
+    with laid_out_anywhere(0, 0) as baits:
+        result = try_apart(Attempt("some", "some promise", make, fatal=False), baits)
+    assert (result.attempt, result.escaped) == ("some", escaped)
+    assert detail in result.detail
+
+
+def test_baits_are_gone_afterwards() -> None:
+    descriptors, variables = len(os.listdir("/proc/self/fd")), dict(os.environ)
+    with laid_out_anywhere(0, 0) as baits:
+        assert Path(baits.hidden).stat().st_mode & 0o777 == 0o600
+        assert dict(os.environ) != variables
+    assert not Path(baits.own).parent.exists()
+    assert not Path(f"/proc/{baits.host_process}").exists()
+    assert (len(os.listdir("/proc/self/fd")), dict(os.environ)) == (descriptors, variables)
+
+
+def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> None:
+    """A program that is not a bot has the variables and descriptors of the one that starts it."""
+    if not Path(SYSTEM_PYTHON).exists():
+        pytest.skip(f"there is no {SYSTEM_PYTHON}")
+    names = ["read-hidden-file", "read-own-environment", "use-inherited-descriptor"]
+    with laid_out_anywhere(0, 0) as baits:
+        words = [SYSTEM_PYTHON, "-I", "-S", baits.shared, str(told(baits)), *names]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, close_fds=False, check=True)
+    results = [Result(**json.loads(line)) for line in done.stdout.splitlines()]
+    assert [(result.attempt, result.escaped) for result in results] == [(name, True) for name in names]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_the_attempts_run_on_old_interpreters(module: Path) -> None:
+    tree = ast.parse(module.read_text(), feature_version=(3, 9))
+    imported = {name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in (node.names[0].name,)}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    own = {name for name in imported if name.startswith("arena.devtools.escapes.")}
+    assert {name.partition(".")[0] for name in imported - own} <= sys.stdlib_module_names
+
+
+def test_each_attempt_has_a_promise_of_its_own() -> None:
+    promises = [attempt.promise for attempt in ATTEMPTS.values()]
+    assert len(set(promises)) == len(promises) > 80
+
+
+@pytest.mark.parametrize(("column", "header"), list(enumerate(HEADERS)), ids=["x86_64", "aarch64"])
+def test_the_numbers_of_calls_are_those_of_the_kernel(column: int, header: str) -> None:
+    if not Path(header).exists():
+        pytest.skip(f"there is no {header}")
+    known = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+) (\d+)", Path(header).read_text())}
+    compared = {name: (numbers[column], known[name]) for name, numbers in NUMBERS.items() if name in known}
+    assert [name for name, (ours, theirs) in compared.items() if ours != theirs] == []
+    assert set(NUMBERS) - set(compared) <= UNNAMED_THERE

@@ -62,7 +62,8 @@ class Machine:
                 return f"{remedy} ({words})"
         return (
             f"bubblewrap cannot make a sandbox here: {words}; a container has to allow user namespaces and mounts "
-            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined)"
+            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined)"
         )
 
 

@@ -207,7 +207,8 @@ class Keeper:
             tell(self._control, ended=status)
             return
         ran = b"exit-code" in _read_all(self._report)
-        tell(self._control, ended=_SHELL_SIGNAL - status if status > _SHELL_SIGNAL else status, ran=ran)
+        is_signal = _SHELL_SIGNAL < status < _SHELL_SIGNAL + signal.NSIG
+        tell(self._control, ended=_SHELL_SIGNAL - status if is_signal else status, ran=ran)
 
     def _end_for(self, limit: str, used: float, allowed: int) -> None:
         """Report the exceeded limit, then kill the bot: in this order, so that the arena knows the reason for the

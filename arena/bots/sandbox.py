@@ -9,6 +9,7 @@ with the first process of their namespace.
   write into its memory, and there is a session of its own, because a signal to a process group leaves the namespace.
 * bwrap starts with an empty environment and reads its arguments from a descriptor. The bot's variables are among the
   arguments: given to bwrap itself, LD_PRELOAD would run code of the bot outside of the sandbox.
+* Shared maps of /dev/zero are memory that nobody counts, as those are that the filter refuses.
 * Its root, /dev and everything that is shown are read-only. /tmp and /dev/shm are sized; the keeper counts the files in
   them, which also take memory.
 * An arena that runs as root becomes another user first, because root may read every file and has no limit of processes.
@@ -83,7 +84,7 @@ def _base(scratch: int) -> list[str]:
         *_parts_of_etc(),
     ]
     words += ["--proc", "/proc", "--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
-    words += ["--dev", "/dev"]
+    words += ["--dev", "/dev", "--ro-bind", "/dev/zero", "/dev/zero"]  # so bound, a device cannot be opened
     for folder in ("/tmp", "/dev/shm"):
         words += ["--size", str(scratch), "--perms", "0700", "--tmpfs", folder]
     return words

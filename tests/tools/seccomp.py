@@ -3,8 +3,8 @@
     python -m tests.tools.seccomp
 
 A filter is a program of classic BPF, see seccomp(2). The kernel runs it for each call, but keeps a cache of the calls
-that the number alone allows: read, write, poll, futex and most others cost next to nothing. So only the calls of BY_ARGUMENT
-look at an argument, and never at more than its lower 32 bits, as the kernel does for these arguments.
+that the number alone allows: read, write, poll, futex and most others cost next to nothing. So only the calls of
+BY_ARGUMENT look at an argument, and never at more than its lower 32 bits, which is all that the kernel uses of it.
 
 Everything that is not named here is allowed. What needs a capability is refused by the kernel, because bots have none
 and cannot get any (clock_settime, sched_setattr with SCHED_DEADLINE, a higher priority, quotas of others). Such a call

@@ -68,7 +68,7 @@ def _bot(baits: Baits, user: str | None) -> BotSpec:
     """The bot that makes the attempts, with the system's Python if there is one: other users can run it."""
     python = shutil.which("python3", path=_SYSTEM_PROGRAMS) or sys.executable
     command = (python, "-I", "-S", baits.shared, str(told(baits)))
-    return BotSpec("escapes", command, memory=_MEMORY, sandbox=Sandbox(Level.FULL, user=user))
+    return BotSpec("bots", command, memory=_MEMORY, sandbox=Sandbox(Level.FULL, user=user))
 
 
 async def _run(spec: BotSpec, *names: str) -> _Run:

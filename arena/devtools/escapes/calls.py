@@ -39,6 +39,8 @@ NUMBERS = {
     "setns": (308, 268),
     "shmctl": (31, 195),
     "shmget": (29, 194),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "syslog": (103, 116),
     "umount2": (166, 39),
     "unshare": (272, 97),
@@ -68,6 +70,11 @@ def call_number(number: int, *arguments: int | bytes) -> int:
 def inotify_watch(path: str, mask: int) -> int:
     """Watch a file. Returns the descriptor that tells of it. Raises OSError."""
     return _checked(_libc.inotify_add_watch(_checked(_libc.inotify_init1(0)), path.encode(), mask))
+
+
+def queue_signal(pid: int, number: int) -> None:
+    """Queue a signal, which the kernel keeps until the process takes it. Raises OSError."""
+    _checked(_libc.sigqueue(pid, number, None))
 
 
 def no_new_privileges() -> bool:

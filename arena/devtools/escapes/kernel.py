@@ -111,6 +111,18 @@ def use_old_aio(_: Baits) -> str:
     return "it has a context"
 
 
+@KERNEL.add("a bot does not flush the disks of the machine, for which others would have to wait")
+def flush_disks(_: Baits) -> str:
+    call("sync")
+    return "it flushed them"
+
+
+@KERNEL.add("a bot does not flush the disk that its own folder is on")
+def flush_own_disk(baits: Baits) -> str:
+    call("syncfs", os.open(baits.own, os.O_RDONLY))
+    return "it flushed it"
+
+
 @KERNEL.add("a bot does not use userfaultfd")
 def use_userfaultfd(_: Baits) -> str:
     only_own_faults = 1
@@ -202,4 +214,11 @@ def hide_memory_in_pipe(_: Baits) -> str:
 @KERNEL.add("a bot hides no memory in pages that stay when it lets them go")
 def hide_memory_in_shared_pages(_: Baits) -> str:
     mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+    return "it has such pages"
+
+
+@KERNEL.add("a bot hides no memory in such pages of /dev/zero")
+def hide_memory_in_zero_device(_: Baits) -> str:
+    zero = os.open("/dev/zero", os.O_RDWR)
+    mmap.mmap(zero, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
     return "it has such pages"

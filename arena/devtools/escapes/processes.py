@@ -14,12 +14,13 @@ import termios
 import time
 
 from arena.devtools.escapes.attempt import MARK, Attempts, Baits, Refused
-from arena.devtools.escapes.calls import call, no_new_privileges
+from arena.devtools.escapes.calls import call, no_new_privileges, queue_signal
 
 PROCESSES = Attempts()
 _EFFECT_SECONDS = 0.2  # a signal has had its effect by then
 _PTRACE_SEIZE = 0x4206
 _KCMP_FILES = 2
+_MANY_SIGNALS = 4096
 _IOPRIO_OF_PROCESS, _IOPRIO_REALTIME = 1, 1 << 13
 _SETUID_PROGRAMS = ("/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/newgrp")
 
@@ -190,6 +191,14 @@ def raise_limits(_: Baits) -> str:
     except ValueError as error:  # Python's name for the refusal
         raise Refused(str(error)) from None
     return "it may have more processes"
+
+
+@PROCESSES.add("a bot does not use up the signals that all programs of its user may have waiting")
+def fill_signal_queue(_: Baits) -> str:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+    for __ in range(_MANY_SIGNALS):
+        queue_signal(os.getpid(), signal.SIGRTMIN)
+    return f"{_MANY_SIGNALS} signals wait"
 
 
 @PROCESSES.add("a bot does not protect itself when memory runs out")

@@ -1,9 +1,15 @@
 """A bot that tries everything to get out of its sandbox, in the middle of real rounds, as root and as another user."""
 
 import os
+import signal
+from pathlib import Path
 
 import pytest
+import trio
 
+from arena.bots.launch import running_launcher
+from arena.bots.process import spawn
+from arena.bots.process_tree import descendants
 from arena.bots.sandbox_check import Machine, SandboxError, settled
 from arena.devtools.escapes.run import ATTEMPTS
 from arena.plan.bot_spec import BotSpec
@@ -120,3 +126,29 @@ def test_a_bot_that_takes_more_than_it_may_loses_and_leaves_nothing(user: str, n
 def test_a_bot_that_stops_all_that_it_reaches_only_stops_itself() -> None:
     played = played_as("root" if os.geteuid() == 0 else "nobody", "true", "stop-own-group")
     assert (played.endings, played.winners, played.left) == (["timeout"] * 2, ["steady"] * 2, [])
+
+
+async def test_a_thousand_starts_and_kills_leave_no_process_mount_or_descriptor() -> None:
+    spec = BotSpec("cat", ("/usr/bin/cat",), sandbox=Sandbox(Level.FULL))
+    launcher = running_launcher().pid
+
+    async def start_and_kill(times: int) -> None:
+        for number in range(times):
+            async with spawn(spec) as process:
+                if number % 2:  # one that runs, and one that may not even be in its sandbox yet
+                    await process.stream.send_all(b"hello")
+                    assert await process.stream.receive_some() == b"hello"
+                os.kill(process.pid, signal.SIGKILL)
+                await process.wait_exit()
+
+    await start_and_kill(1)  # the launcher opens its own descriptors with the first one
+    before = (_mounts(), len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{launcher}/fd")))
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(start_and_kill, 250)
+    assert (_mounts(), len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{launcher}/fd"))) == before
+    assert [each.pid for each in descendants(os.getpid())] == [launcher]
+
+
+def _mounts() -> str:
+    return Path("/proc/self/mounts").read_text()

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -38,8 +38,8 @@ def _why_no_sandbox() -> str | None:
     return f"no sandbox with {PYTHON} in it: {tried.stderr.strip()}" if tried.returncode else None
 
 
-_WHY: Final = _why_no_sandbox()
-needs_sandbox: Final = pytest.mark.skipif(_WHY is not None, reason=_WHY or "")
+NO_SANDBOX: Final = _why_no_sandbox()
+needs_sandbox: Final = pytest.mark.skipif(NO_SANDBOX is not None, reason=NO_SANDBOX or "")
 
 
 @contextmanager
@@ -53,9 +53,9 @@ def reachable_folder() -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def boxed(*command: str, sandbox: Sandbox | None = None, **fields: object) -> BotSpec:
+def boxed(*command: str, sandbox: Sandbox | None = None, **fields: Any) -> BotSpec:
     """A bot that is started in a sandbox."""
-    return BotSpec("x", command, sandbox=sandbox or Sandbox(level=Level.FULL), **fields)  # type: ignore[arg-type]
+    return BotSpec("x", command, sandbox=sandbox or Sandbox(level=Level.FULL), **fields)
 
 
 def script(folder: Path, text: str, name: str = "bot.py") -> tuple[str, str]:

@@ -289,7 +289,9 @@ async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
     except trio.TooSlowError:
         kept.close()
         raise OSError(errno.ETIMEDOUT, f"the keeper of a bot did not start it within {_START_SECONDS} s") from None
-    except BaseException:
+    except BaseException as error:
         kept.close()
+        if spec.is_sandboxed and isinstance(error, StartRefused):  # not the bot, but what makes its sandbox
+            raise OSError(errno.ECHILD, f"bubblewrap could not be started: {error}") from None
         raise
     return kept

@@ -17,6 +17,7 @@ with the first process of their namespace.
   ran, and what is on stderr comes from bwrap.
 """
 
+import errno
 import functools
 import os
 import platform
@@ -48,10 +49,11 @@ class Confined:
 
 @functools.lru_cache(maxsize=1024)  # bots are started again and again
 def sandboxed(spec: BotSpec) -> Confined:
-    """How to start this bot in its sandbox on this machine. Raises SandboxError."""
+    """How to start this bot in its sandbox on this machine. Raises SandboxError, and OSError for what is not the bot's
+    fault."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise SandboxError("bubblewrap (bwrap) is no longer installed")
+        raise OSError(errno.ENOENT, "bubblewrap (bwrap) is no longer installed")
     return confined(spec, view_of(spec), bwrap, platform.machine())
 
 

@@ -38,9 +38,8 @@ class Machine:
     @staticmethod
     def this() -> "Machine":
         bwrap = shutil.which("bwrap")
-        version = subprocess.run([bwrap, "--version"], capture_output=True, text=True).stdout if bwrap else ""
         found = {path: Path(path).read_text().strip() for path in _SETTINGS if Path(path).exists()}
-        return Machine(bwrap, version.strip(), platform.machine(), found)
+        return Machine(bwrap, _version(bwrap) if bwrap else "", platform.machine(), found)
 
     @property
     def lacks(self) -> str | None:
@@ -52,7 +51,8 @@ class Machine:
         number = re.search(r"(\d+)\.(\d+)", self.version)
         if number is None or tuple(map(int, number.groups())) < _LEAST_VERSION:
             least = ".".join(map(str, _LEAST_VERSION))
-            return f"{self.version or self.bwrap} is too old: {least} or newer is needed; {_INSTALL}"
+            problem = f"{self.version} is too old" if number else f"`{self.bwrap} --version` names no version"
+            return f"{problem}: {least} or newer is needed; {_INSTALL}"
         return None
 
     def why(self, words: str) -> str:
@@ -62,8 +62,16 @@ class Machine:
                 return f"{remedy} ({words})"
         return (
             f"bubblewrap cannot make a sandbox here: {words}; a container has to allow user namespaces and mounts "
-            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined)"
+            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined)"
         )
+
+
+def _version(bwrap: str) -> str:
+    try:
+        return subprocess.run([bwrap, "--version"], capture_output=True, text=True).stdout.strip()
+    except OSError:  # it is no program for this machine
+        return ""
 
 
 _APPARMOR: Final = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
@@ -166,7 +174,7 @@ def _trial(tried: Confined, view: View) -> str | None:
     status, words = _ended(command, tried.data)
     if status == 0:
         return None
-    return words or f"{view.program} cannot be run, or one of its files cannot be read"
+    return words or f"one of these cannot be run or read: {', '.join(map(str, (view.program, *view.files)))}"
 
 
 def _ended(command: list[bytes], data: Sequence[bytes]) -> tuple[int, str]:

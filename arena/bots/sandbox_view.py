@@ -22,6 +22,7 @@ _CROWDED: Final = (Path("/tmp"), Path("/var/tmp"), Path("/etc"), Path("/home")) 
 # Interpreters are installed as PREFIX/bin/NAME; one of these in PREFIX shows that all of PREFIX belongs to one.
 _MARKS_OF_PREFIXES: Final = ("lib/python3*", "lib/node_modules", "lib/modules", "lib/ruby", "lib/perl5", "lib/lua")
 _MARK_OF_VENV: Final = "pyvenv.cfg"
+_LONGEST_FIRST_LINE: Final = 256  # bytes; Linux reads no more of it
 
 
 class SandboxError(Exception):
@@ -42,6 +43,13 @@ class View:
         every = {*self.own, *self.interpreter, *self.exposed}
         return sorted(path for path in every if not is_in(path, (USR, *every - {path})))
 
+    def resolved(self) -> "View":
+        """The same view without symbolic links, for comparing it with others."""
+        files, own, interpreter, exposed = (
+            tuple(map(_real, paths)) for paths in (self.files, self.own, self.interpreter, self.exposed)
+        )
+        return View(self.program, files, own, interpreter, exposed)
+
 
 def is_in(path: Path, folders: Iterable[Path]) -> bool:
     """Whether a path is one of the folders or lies in one of them."""
@@ -52,21 +60,25 @@ def view_of(spec: BotSpec) -> View:
     """What the bot sees. Raises SandboxError."""
     cwd = Path(spec.cwd or "").absolute()
     exposed = tuple(map(Path, spec.sandbox.expose))
-    if forbidden := [path for path in exposed if path in (Path("/"), Path("/tmp")) or is_in(path, _OF_THE_SYSTEM[1:])]:
-        raise SandboxError(
-            f"expose = {str(forbidden[0])!r}, but a sandbox has its own {forbidden[0]}; name what is in it"
-        )
+    shown = (Path(spec.sandbox.folder),) if spec.sandbox.folder else ()
+    for path in (*exposed, *shown):
+        if path in (Path("/"), Path("/tmp")) or is_in(path, _OF_THE_SYSTEM[1:]):
+            option = "expose" if path in exposed else "dir"
+            raise SandboxError(f"{option} = {str(path)!r}, but a sandbox has its own {path}; name what is in it")
     program, interpreter = _run_by(_program(spec, cwd))
     is_own = not interpreter and not is_in(program, (USR,))
+    if script_runner := _named_in_first_line(program):
+        interpreter = (*interpreter, *_run_by(script_runner)[1])
     if spec.is_bundled:
         interpreter = (*interpreter, *packages_of_bundled_bots())  # no secret of any bot
     files = [*([program] if is_own else ()), *_named_by(spec.command[1:], cwd)]
-    shown = [Path(spec.sandbox.folder)] if spec.sandbox.folder else []
     own = list(shown)
     for place, path in enumerate(files):
         # The first file is the bot's program or script, and its folder may hold more of the bot.
-        first = place == 0 and not path.is_dir()
-        own.append(_folder_of(path, (*shown, *exposed)) if first else path)
+        seen = path.parent if place == 0 and not path.is_dir() else path
+        if not is_in(seen, (*shown, *exposed)):
+            _check_not_crowded(seen, path)
+        own.append(seen)
     return View(program, tuple(files), tuple(path for path in own if not is_in(path, exposed)), interpreter, exposed)
 
 
@@ -98,15 +110,28 @@ def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
     real = Path(os.path.realpath(program))
     if (mark := program.parent.parent / _MARK_OF_VENV).exists():
         return program, (mark.parent, *_prefix(real))
-    if is_in(program, (USR,)) and is_in(real, (USR,)):
-        return program, ()  # by its own name, which some programs look at
-    return real, _prefix(real)
+    prefix = _prefix(real)
+    return (real if prefix else program), prefix  # else by its own name, which some programs look at
+
+
+def _named_in_first_line(program: Path) -> Path | None:
+    """The interpreter that the first line of a script names: #! and its path."""
+    try:
+        with open(program, "rb") as file:
+            line = file.readline(_LONGEST_FIRST_LINE)
+    except OSError:  # it is for running, not for reading, or it is not there
+        return None
+    words = line.removeprefix(b"#!").split()
+    return Path(os.fsdecode(words[0])) if line.startswith(b"#!") and words else None
 
 
 def _prefix(program: Path) -> tuple[Path, ...]:
     prefix = program.parent.parent
     is_prefix = program.parent.name == "bin" and any(any(prefix.glob(mark)) for mark in _MARKS_OF_PREFIXES)
-    return (prefix,) if is_prefix and not is_in(prefix, (USR,)) else ()
+    if not is_prefix or is_in(prefix, (USR,)):
+        return ()
+    _check_not_crowded(prefix, program)
+    return (prefix,)
 
 
 def _named_by(words: Iterable[str], cwd: Path) -> Iterator[Path]:
@@ -124,12 +149,12 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _folder_of(file: Path, shown: Iterable[Path]) -> Path:
-    """The folder of a file, unless it holds much more than a bot. Raises SandboxError."""
-    folder = file.parent
-    if not is_in(folder, shown) and any(is_in(crowded, (folder,)) for crowded in (Path.home(), *_CROWDED)):
-        raise SandboxError(f"all of {folder} would be seen; put {file.name} into a folder of its own")
-    return folder
+def _check_not_crowded(seen: Path, named: Path) -> None:
+    """Raise SandboxError if a bot would see much more than itself, because its command names path `named`."""
+    of_user = Path(os.path.expanduser("~/.local"))  # programs, but also keyrings and tokens
+    if any(is_in(crowded, (seen,)) for crowded in (of_user, *_CROWDED)):
+        remedy = "name a folder in it" if seen == named else f"put {named.name} into a folder of its own"
+        raise SandboxError(f"all of {seen} would be seen; {remedy}")
 
 
 def check_plain(view: View) -> None:
@@ -148,14 +173,21 @@ def check_plain(view: View) -> None:
 def check_apart(views: Mapping[str, View], hidden: Iterable[Path]) -> None:
     """Raise SandboxError if a bot would see files of another one, or one of the paths in `hidden`. What the organiser
     exposes may hold files of other bots, but nothing of `hidden`."""
-    for name, view in views.items():
+    real = {name: view.resolved() for name, view in views.items()}
+    for name, view in real.items():
         for path in hidden:
-            if is_in(path.absolute(), view.paths):
+            if is_in(_real(path), (USR, *view.paths)):
                 raise SandboxError(f"{name} would see {path}; keep it out of the folders that bots see")
-        for other, its in views.items():
-            if seen := [path for path in its.files if path not in view.files and is_in(path, view.own)]:
-                folder = next(folder for folder in view.own if is_in(seen[0], (folder,)))
+        venvs = [path for path in view.interpreter if (path / _MARK_OF_VENV).exists()]  # may be a folder of many bots
+        mine, folders = {*view.files, *view.own}, (*view.own, *venvs)
+        for other, its in real.items():
+            if seen := [path for path in (*its.files, *its.own) if path not in mine and is_in(path, folders)]:
+                folder = next(folder for folder in folders if is_in(seen[0], (folder,)))
                 raise SandboxError(
                     f"{name} would see {seen[0]}, which belongs to {other}; give each bot a folder of its own, "
                     f"or allow it: expose {folder}"
                 )
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

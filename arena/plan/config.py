@@ -26,7 +26,7 @@ from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
 from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
-from arena.plan.sandbox import Level, Sandbox
+from arena.plan.sandbox import Level, Sandbox, absolute
 from arena.plan.schedule import Format
 from arena.plan.source import ConfigError as ConfigError
 from arena.plan.source import Source, flag_of
@@ -196,7 +196,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         cpu_seconds=keys.get("cpu"),
         inherit_env=keys.get("inherit-env", False),
         processes=keys.get("processes", MOST_PROCESSES),
-        sandbox=Sandbox(folder=str(cwd.absolute()) if "dir" in keys else None).with_options(keys, folder),
+        sandbox=Sandbox(folder=absolute(cwd) if "dir" in keys else None).with_options(keys, folder),
     )
     _check_sandbox(found, where)
     return found

@@ -1,6 +1,7 @@
 """The sandbox of a bot, as it is planned and recorded. arena/bots/sandbox.py says how it is made."""
 
 import enum
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,11 @@ class Sandbox:
             self,
             level=keys.get("sandbox", self.level),
             scratch=keys.get("scratch", self.scratch),
-            expose=(*self.expose, *(str((folder / path).absolute()) for path in keys.get("expose", ()))),
+            expose=(*self.expose, *(absolute(folder / path) for path in keys.get("expose", ()))),
             user=keys.get("sandbox-user", self.user),
         )
+
+
+def absolute(path: Path) -> str:
+    """The path without "..", so that it can be compared with others."""
+    return os.path.abspath(path)

@@ -7,7 +7,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     """Lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo; remarks."""
     versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
     if versus.score is None:
-        return neither_started_note(standings)
+        return "\n".join([neither_started_note(standings), *standings.sandboxes.notes()])
     results = f"{versus.wins} - {versus.losses} - {versus.draws}  [{versus.score:.3f}] {versus.rounds}"
     lines = [
         f"Score of {ours} vs {theirs}: {results}",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.attack.arena import bad_bots_of_all_kinds, kills, second_chances, stalls
 from tests.attack.findings import Finding
+from tests.attack.sandboxes import starts
 from tests.attack.server import reconnects, storms
 from tests.attack.strangers import strangers
 
@@ -18,6 +19,7 @@ ATTACKS: dict[str, Callable[[Path], list[Finding]]] = {
     "storms": storms,
     "strangers": strangers,
     "kills": kills,
+    "sandboxes": starts,
     "bad-bots": bad_bots_of_all_kinds,
 }
 

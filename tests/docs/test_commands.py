@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -15,8 +16,10 @@ import trustme
 
 from tests.docs.documents import CONTRIBUTING, PAGES, README, Document
 from tests.helpers.paths import ROOT
+from tests.helpers.sandboxes import needs_sandbox, reachable_folder
 
 DOCUMENTS = (README, CONTRIBUTING, *PAGES)
+SANDBOX = Document("docs/sandbox.md")
 INSTALLS = ["pipx install .", "uv tool install ."]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
 PATIENCE = 40  # seconds for what takes a few
@@ -59,19 +62,30 @@ def test_no_command_stands_where_no_test_runs_it(document: Document) -> None:
     assert re.findall(r"^(?:\$ )?(?:arena|make|pipx|uv|pip) .*", document.untested_code(), re.MULTILINE) == []
 
 
-@pytest.mark.parametrize(
-    "document", [each for each in DOCUMENTS if each.commands()], ids=lambda document: document.name
-)
-def test_the_commands_of_a_page_run_one_after_the_other(document: Document, tmp_path: Path) -> None:
+def run_commands(document: Document, folder: Path, variables: Mapping[str, str]) -> None:
     """In an empty folder with the tournament files of the page, as a reader would."""
-    write_files(document, tmp_path)
-    variables = environment(tmp_path)
+    write_files(document, folder)
     for command in document.commands():
         if is_for_make(command) or command in INSTALLS:
             continue
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=variables, capture_output=True, text=True)
+        done = subprocess.run(command, shell=True, cwd=folder, env=variables, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout, command
+
+
+@pytest.mark.parametrize(
+    "document", [each for each in DOCUMENTS if each.commands() and each != SANDBOX], ids=lambda document: document.name
+)
+def test_the_commands_of_a_page_run_one_after_the_other(document: Document, tmp_path: Path) -> None:
+    run_commands(document, tmp_path, environment(tmp_path))
+
+
+@needs_sandbox
+def test_the_commands_about_the_sandbox_run_one_after_the_other() -> None:
+    """With a folder and a python3 that every user can reach, because root starts sandboxed bots as another user."""
+    with reachable_folder() as folder:
+        variables = environment(folder)
+        run_commands(SANDBOX, folder, variables | {"PATH": f"{folder / 'bin'}{os.pathsep}{os.defpath}"})
 
 
 def test_the_tournament_of_the_readme_prints_such_a_table_and_can_be_verified(tmp_path: Path) -> None:

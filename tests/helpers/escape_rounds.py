@@ -31,13 +31,6 @@ MEMORY: Final = 128 * 2**20
 SYSTEM_PYTHON: Final = "/usr/bin/python3"
 TIMEOUT: Final = 240
 USERS: Final = ("root", "nobody")
-# What the sandbox does not refuse yet, and what would. A test fails when an entry no longer belongs here.
-OPEN: Final = {
-    "fill-tcp-sockets": "a filter that refuses sockets of IPv4 and IPv6",
-    "flush-disks": "a filter that refuses sync",
-    "flush-own-disk": "a filter that refuses syncfs",
-    "fill-signal-queue": "a limit of pending signals",
-}
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from arena.devtools.escapes.run import ATTEMPTS
 from arena.devtools.sandbox_report import as_json, finding_text, holds, summary
 from arena.devtools.sandbox_trial import Finding
 from tests.helpers.commands import arena
-from tests.helpers.escape_rounds import OPEN, USERS, python_as
+from tests.helpers.escape_rounds import USERS, python_as
 from tests.helpers.paths import ROOT
 
 HELD = Finding("read-journal", "a bot does not read the journal", True, "No such file or directory")
@@ -19,7 +19,7 @@ BROKEN = Finding("mount", "a bot mounts nothing", False, "it mounted a file syst
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_every_promise_is_tried_and_its_result_told(user: str) -> None:
+def test_every_promise_is_tried_and_holds(user: str) -> None:
     if problem := Machine.this().lacks:
         pytest.skip(problem)
     words = [*python_as(user), "-m", "arena", "sandbox", "--json"]
@@ -27,9 +27,9 @@ def test_every_promise_is_tried_and_its_result_told(user: str) -> None:
     found = json.loads(done.stdout)
     if "missing" in found:
         pytest.skip(found["missing"])
-    assert {each["attempt"] for each in found["findings"] if not each["holds"]} == OPEN.keys()
+    assert [each for each in found["findings"] if not each["holds"]] == []
     assert {each["attempt"] for each in found["findings"]} == {*ATTEMPTS, "outlive-bot"}
-    assert (found["holds"], done.returncode, done.stderr) == (not OPEN, 1 if OPEN else 0, "")
+    assert (found["holds"], done.returncode, done.stderr) == (True, 0, "")
 
 
 def test_a_machine_without_bubblewrap_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

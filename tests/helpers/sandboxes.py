@@ -33,7 +33,8 @@ def _why_no_sandbox() -> str | None:
     """Not as the arena finds out, whose own word is among what is tested."""
     if not shutil.which("bwrap"):
         return "there is no bwrap on this machine"
-    words = [*(_BECOME_NOBODY if IS_ROOT else ()), "bwrap", "--unshare-all", "--ro-bind", "/", "/", PYTHON, "-c", ""]
+    options = ("--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/")
+    words = [*(_BECOME_NOBODY if IS_ROOT else ()), "bwrap", *options, PYTHON, "-c", ""]
     tried = subprocess.run(words, capture_output=True, text=True)
     return f"no sandbox with {PYTHON} in it: {tried.stderr.strip()}" if tried.returncode else None
 

@@ -1,6 +1,7 @@
 """A bot in its sandbox: what it gets, how it ends, and that nothing of it is left. Real processes, started by whoever
 runs the tests; if that is root, all of them once more by an ordinary user."""
 
+import json
 import os
 import signal
 import subprocess
@@ -127,13 +128,26 @@ async def test_a_variable_for_the_bot_does_not_reach_bubblewrap(folder: Path) ->
 
 
 async def test_its_folder_is_there_and_is_where_it_starts(folder: Path) -> None:
-    code = "import os; print(os.getcwd(), os.listdir(), sorted(os.listdir('/')))"
+    code = "import json, os; print(json.dumps([os.getcwd(), os.listdir(), os.listdir('/')]))"
     command = script(folder / "mine", code)
-    own = {"usr", "bin", "lib", "etc", "proc", "dev", "tmp", "var"}
-    said = await output_of(boxed(*command, cwd=folder / "mine"))
-    assert said.startswith(f"{folder}/mine ['bot.py'] ")
-    assert set(eval(said.split("['bot.py'] ")[1])) - {"lib64", "lib32", "libx32", "sbin"} == own
-    assert (await output_of(boxed(*command, cwd=folder))).startswith(f"{folder} ['mine'] ")
+    where, mine, root = json.loads(await output_of(boxed(*command, cwd=folder / "mine")))
+    assert (where, mine) == (f"{folder}/mine", ["bot.py"])
+    maybe = {"lib32", "lib64", "libx32"}
+    assert set(root) - maybe == {"usr", "bin", "sbin", "lib", "etc", "proc", "dev", "tmp", "var"}
+    where, others, _ = json.loads(await output_of(boxed(*command, cwd=folder)))
+    assert (where, others) == (str(folder), ["mine"])
+
+
+@pytest.mark.parametrize("by", ["its python", "its first line"])
+async def test_a_bot_may_be_run_by_a_venv(by: str, folder: Path) -> None:
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    (module,) = (folder / "venv" / "lib").glob("python3*/site-packages")
+    (module / "in_venv.py").write_text("WORD = 'found'")
+    python = f"{folder}/venv/bin/python"
+    command = script(folder / "mine", f"#!{python}\nimport in_venv; print(in_venv.WORD)")
+    (folder / "mine" / "bot.py").chmod(0o755)
+    words = (python, command[1]) if by == "its python" else (command[1],)
+    assert await output_of(boxed(*words)) == "found\n"
 
 
 async def test_its_scratch_has_the_size_that_was_asked_for() -> None:

@@ -256,8 +256,7 @@ def test_a_bubblewrap_that_is_none_is_named(folder: Path) -> None:
 
 def test_a_bubblewrap_that_fails_is_quoted(folder: Path) -> None:
     text = "#!/bin/sh\n[ $1 = --version ] && exec echo bubblewrap 0.8.0\necho bwrap: No permissions >&2; exit 1\n"
-    why = refused(folder, PATH=fake_bwrap(folder, text))
-    assert why.startswith("bubblewrap cannot make a sandbox here: bwrap: No permissions; a container has to allow ")
+    assert refused(folder, PATH=fake_bwrap(folder, text)) == Machine.this().why("bwrap: No permissions")
 
 
 @needs_sandbox
@@ -292,8 +291,8 @@ def test_what_the_other_user_cannot_reach_is_named(folder: Path) -> None:
     assert f"bwrap: Can't find source path {folder}/a: Permission denied" in why
 
 
+@needs_sandbox
 @pytest.mark.skipif(not IS_ROOT, reason="only root starts bots as another user")
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="there is no bwrap on this machine")
 def test_a_user_who_cannot_be_become_is_named(folder: Path) -> None:
     assert refused(folder, "--sandbox-user", "ghost") == (
         "there is no user 'ghost'; name another one with sandbox-user"

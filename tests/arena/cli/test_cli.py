@@ -245,7 +245,7 @@ def test_a_time_where_nobody_was_asked_is_found_out(journal: Path) -> None:
         (["table", "none.jsonl"], "File 'none.jsonl' does not exist"),
         (["play", "greedy"], "a tournament needs two bots or more, found 1"),
         (["play", "greedy", "random", "counting"], "a match is between two bots, found 3; `arena run` plays with more"),
-        (["play", "--mirror", "greedy", "random"], "--mirror: mirror = 'greedy', but expected true or false"),
+        (["play", "--mirror=greedy", "greedy", "random"], "--mirror: mirror = 'greedy', but expected true or false"),
         (["run", "cup.toml", "random"], "'cup.toml': a tournament file stands alone; write all other bots into it"),
         (
             ["run", "greedy", "--bot", "random"],

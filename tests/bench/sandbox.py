@@ -50,7 +50,7 @@ def starts(plain: Config, boxed: Config) -> Iterator[list[str]]:
     runs = [trio.run(one_run, plain.bots[0], boxed.bots[0]) for _ in range(RUNS)]
     for name, here, there in (("start", 0, 2), ("end", 1, 3)):
         bare, ours = ([each[place] for run in runs for each in run] for place in (here, there))
-        added = statistics.median(ours) - statistics.median(bare)
+        added = statistics.median(after - before for before, after in zip(bare, ours, strict=True))
         for kind, values in (("bare", bare), ("sandboxed", ours)):
             more = f"{min(ours) - min(bare):.2f} (median {added:.2f})" if values is ours else "0"
             yield [f"{name}, {kind}", f"{min(values):.2f}", f"{statistics.median(values):.2f}", more]

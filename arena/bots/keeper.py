@@ -159,10 +159,6 @@ class Keeper:
             self._end_for("processes", len(processes) - self._own_processes, self._processes)
         elif threads > _MOST_THREADS:
             self._end_for("threads", threads, _MOST_THREADS)
-        if self._report is not None:
-            self._check_files()
-            if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
-                self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
         if self._cpu is not None:
             self._check_cpu(processes)
         pause = _USUAL_PAUSE
@@ -171,6 +167,8 @@ class Keeper:
             if used > self._memory:
                 self._end_for("memory", used, self._memory)
             pause = min(_USUAL_PAUSE, max(_SHORTEST_PAUSE, (self._memory - used) / _FASTEST_GROWTH))
+        if self._report is not None:
+            self._check_sandbox(processes)
         return pause
 
     def _check_cpu(self, processes: list[Process]) -> None:
@@ -186,6 +184,15 @@ class Keeper:
         used = max(known, self._seen_seconds)
         if used > self._cpu:
             self._end_for("cpu", used, self._cpu)
+
+    def _check_sandbox(self, processes: list[Process]) -> None:
+        """End the bot if it keeps memory where no process maps it."""
+        if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
+            self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
+        try:
+            self._check_files()
+        except PermissionError as error:
+            raise RuntimeError("the keeper cannot look into the sandbox of its bot; it needs CAP_SYS_PTRACE") from error
 
     def _check_files(self) -> None:
         """End the bot if it made too many files in its sandbox: a tmpfs limits their bytes, but not their number, and

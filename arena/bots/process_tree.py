@@ -86,9 +86,10 @@ def memory_of(processes: Iterable[Process], enough: int = 0) -> int:
 
 
 def descriptors_of(processes: Iterable[Process]) -> int:
-    """The number of open descriptors of the processes; 0 on kernels before 6.2, which do not tell it cheaply."""
-    found = (_unless_exited(os.stat, f"/proc/{process.pid}/fd") for process in processes)
-    return sum(each.st_size for each in found if each)
+    """The number of open descriptors of the processes. Kernels since 6.2 tell it as the size of a folder."""
+    folders = [f"/proc/{process.pid}/fd" for process in processes]
+    sizes = [each.st_size if (each := _unless_exited(os.stat, folder)) else 0 for folder in folders]
+    return sum(sizes) or sum(len(_unless_exited(os.listdir, folder) or ()) for folder in folders)
 
 
 def _look_at(pid: int) -> Process:

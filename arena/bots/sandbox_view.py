@@ -110,9 +110,8 @@ def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
     real = Path(os.path.realpath(program))
     if (mark := program.parent.parent / _MARK_OF_VENV).exists():
         return program, (mark.parent, *_prefix(real))
-    if is_in(program, (USR,)) and is_in(real, (USR,)):
-        return program, ()  # by its own name, which some programs look at
-    return real, _prefix(real)
+    prefix = _prefix(real)
+    return (real if prefix else program), prefix  # else by its own name, which some programs look at
 
 
 def _named_in_first_line(program: Path) -> Path | None:
@@ -129,7 +128,10 @@ def _named_in_first_line(program: Path) -> Path | None:
 def _prefix(program: Path) -> tuple[Path, ...]:
     prefix = program.parent.parent
     is_prefix = program.parent.name == "bin" and any(any(prefix.glob(mark)) for mark in _MARKS_OF_PREFIXES)
-    return (prefix,) if is_prefix and not is_in(prefix, (USR,)) else ()
+    if not is_prefix or is_in(prefix, (USR,)):
+        return ()
+    _check_not_crowded(prefix, program)
+    return (prefix,)
 
 
 def _named_by(words: Iterable[str], cwd: Path) -> Iterator[Path]:
@@ -149,8 +151,8 @@ def _exists(path: Path) -> bool:
 
 def _check_not_crowded(seen: Path, named: Path) -> None:
     """Raise SandboxError if a bot would see much more than itself, because its command names path `named`."""
-    home = Path(os.path.expanduser("~"))
-    if any(is_in(crowded, (seen,)) for crowded in (home, *_CROWDED)):
+    of_user = Path(os.path.expanduser("~/.local"))  # programs, but also keyrings and tokens
+    if any(is_in(crowded, (seen,)) for crowded in (of_user, *_CROWDED)):
         remedy = "name a folder in it" if seen == named else f"put {named.name} into a folder of its own"
         raise SandboxError(f"all of {seen} would be seen; {remedy}")
 

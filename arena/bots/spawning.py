@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 # few enough that the scheduler still gives the keeper its turn soon.
 _SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
 MOST_DESCRIPTORS: Final = 1024  # in a sandbox, of each process, and of all together as far as the kernel tells
+_MOST_SIGNALS: Final = 1024  # that wait in a sandbox
 _RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but others must not inherit that
 
 
@@ -74,11 +75,14 @@ def start(request: StartRequest, streams: list[int]) -> tuple[int, int | None]:
 
 
 def _limit_leftovers() -> None:
-    """Limit what could stay on the machine or in the kernel: core dumps, and descriptors, which hold memory that no
-    process maps. The limit of core dumps is 1, because with 0 a crash still starts the system's program for them."""
+    """Limit what could stay on the machine or in the kernel: core dumps, descriptors, which hold memory that no process
+    maps, and signals that wait, which are counted for all programs of the user. The limit of core dumps is 1, because
+    with 0 a crash still starts the system's program for them."""
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
     descriptors = min(MOST_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    signals = min(_MOST_SIGNALS, resource.getrlimit(resource.RLIMIT_SIGPENDING)[1])
+    resource.setrlimit(resource.RLIMIT_SIGPENDING, (signals, signals))
 
 
 def _limit_forks() -> None:

@@ -50,7 +50,8 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         *("bpf", "userfaultfd", "perf_event_open", "modify_ldt"),
         # Memory that stays in a pipe after the process has unmapped it: a page of 2 MiB for each byte written.
         "vmsplice",
-        # The machine itself. All but syslog and quotactl need a capability.
+        # The machine itself. All but syslog, quotactl and the flushing of all disks need a capability.
+        *("sync", "syncfs"),
         *("syslog", "quotactl", "quotactl_fd", "acct", "swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load"),
         *("init_module", "finit_module", "delete_module", "iopl", "ioperm"),
     ),
@@ -109,8 +110,10 @@ LOCKS_AND_LEASES: Final = {
 }
 # What a terminal would take for the input of its user.
 TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
-# Other families reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel.
-FAMILIES: Final = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
+# Others reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel. The buffers
+# of TCP have one limit for all network namespaces: a bot that fills its own loopback would stall the connections of the
+# whole machine.
+FAMILIES: Final = {"AF_UNIX": 1}
 # The ordinary one, the question for the current one, and fixed addresses, which debuggers, sanitizers and some Lisps
 # ask for. The rest emulates other systems, or takes protections away.
 PERSONALITIES: Final = {"PER_LINUX": 0, "ADDR_NO_RANDOMIZE": 0x40000, "query": 0xFFFFFFFF}
@@ -204,6 +207,8 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "socketpair": (53, 199),
     "swapoff": (168, 225),
     "swapon": (167, 224),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "syslog": (103, 116),
     "umount2": (166, 39),
     "unshare": (272, 97),

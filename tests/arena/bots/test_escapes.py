@@ -89,18 +89,22 @@ def check_round_went_on(played: Played) -> None:
     assert set(played.results) == SURVIVED
 
 
+def escaped(played: Played) -> set[str]:
+    return {result.attempt for result in played.results.values() if result.escaped}
+
+
 @pytest.mark.parametrize("user", USERS)
 def test_in_a_sandbox_every_attempt_is_refused_and_the_round_goes_on(user: str) -> None:
     played = played_as(user, "true")
     check_round_went_on(played)
-    assert [result for result in played.results.values() if result.escaped] == []
+    assert escaped(played) == set()
 
 
 @pytest.mark.parametrize("user", USERS)
 def test_without_a_sandbox_the_same_attempts_succeed(user: str) -> None:
     played = played_as(user, "false")
     check_round_went_on(played)
-    refused = {result.attempt for result in played.results.values() if not result.escaped}
+    refused = SURVIVED - escaped(played)
     expected = {*KEPT_BY_THE_ARENA, *DEPENDS_ON_THE_KERNEL, *(NEEDS_ROOT if user != "root" else ())}
     assert refused <= expected
 
@@ -117,7 +121,7 @@ def test_what_may_be_refused_without_a_sandbox_is_named_once_and_exists() -> Non
 def test_a_bot_that_takes_more_than_it_may_loses_and_leaves_nothing(user: str, name: str) -> None:
     played = played_as(user, "true", name)
     assert played.left == []
-    assert [result for result in played.results.values() if result.escaped] == []
+    assert escaped(played) == set()
     if not played.results:  # the arena ended the bot before it could tell
         assert set(played.endings) <= {"out-of-memory", "out-of-processes"}
         assert played.winners == ["steady", "steady"]

@@ -110,8 +110,10 @@ def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
     real = Path(os.path.realpath(program))
     if (mark := program.parent.parent / _MARK_OF_VENV).exists():
         return program, (mark.parent, *_prefix(real))
-    prefix = _prefix(real)
-    return (real if prefix else program), prefix  # else by its own name, which some programs look at
+    if prefix := _prefix(real):
+        return real, prefix
+    folder = _real(program.parent)  # /bin is /usr/bin on most systems
+    return (folder / program.name if is_in(folder, (USR,)) else program), ()  # by its name, which some look at
 
 
 def _named_in_first_line(program: Path) -> Path | None:

@@ -13,7 +13,7 @@ import trio
 
 from arena.bots.player import LocalPlayer
 from arena.bots.sandbox_check import SandboxError, settled
-from arena.plan.bot_spec import BotSpec
+from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.config import Config
 from tests.bench.arena import Counting, c_bot, configured, show, timed
 
@@ -28,8 +28,9 @@ def matches(bot: Path) -> tuple[Config, Config]:
     return kinds[0], kinds[1]
 
 
-async def start_and_end(spec: BotSpec) -> tuple[float, float]:
+async def start_and_end(spec: AnySpec) -> tuple[float, float]:
     """Milliseconds until the bot has said hello, and from its dismissal until nothing of it is left."""
+    assert isinstance(spec, BotSpec)
     async with trio.open_nursery() as nursery:
         player = LocalPlayer(spec, nursery, lambda _: None)
         began = time.perf_counter()
@@ -39,18 +40,17 @@ async def start_and_end(spec: BotSpec) -> tuple[float, float]:
         return (here - began) * 1000, (time.perf_counter() - here) * 1000
 
 
-async def one_run(plain: BotSpec, boxed: BotSpec) -> list[tuple[float, float, float, float]]:
+async def one_run(plain: AnySpec, boxed: AnySpec) -> list[tuple[float, float, float, float]]:
     """Start and end without the sandbox, then with it, again and again."""
     await start_and_end(plain)  # the first start also starts the launcher
     return [(*await start_and_end(plain), *await start_and_end(boxed)) for _ in range(STARTS)]
 
 
 def starts(plain: Config, boxed: Config) -> Iterator[list[str]]:
-    specs = [spec for spec in (plain.bots[0], boxed.bots[0]) if isinstance(spec, BotSpec)]
-    runs = [trio.run(one_run, *specs) for _ in range(RUNS)]
+    runs = [trio.run(one_run, plain.bots[0], boxed.bots[0]) for _ in range(RUNS)]
     for name, here, there in (("start", 0, 2), ("end", 1, 3)):
         bare, ours = ([each[place] for run in runs for each in run] for place in (here, there))
-        added = statistics.median(ours) - statistics.median(bare)
+        added = statistics.median(after - before for before, after in zip(bare, ours, strict=True))
         for kind, values in (("bare", bare), ("sandboxed", ours)):
             more = f"{min(ours) - min(bare):.2f} (median {added:.2f})" if values is ours else "0"
             yield [f"{name}, {kind}", f"{min(values):.2f}", f"{statistics.median(values):.2f}", more]

@@ -71,11 +71,20 @@ def open_by_handle(baits: Baits) -> str:
 
 
 @FILES.add("a bot does not see the rest of the machine: its users, homes, settings and services")
-def see_machine(_: Baits) -> str:
-    seen = [path for path in _PRIVATE if os.path.exists(path)]
+def see_machine(baits: Baits) -> str:
+    ways = (baits.own, os.getcwd())
+    seen = [path for path in _PRIVATE if os.path.exists(path) and not _is_only_on_the_way(path, ways)]
     if seen:
         return f"it sees {' '.join(seen)}"
     raise Refused("none of these is there")
+
+
+def _is_only_on_the_way(path: str, ends: tuple[str, ...]) -> bool:
+    """Whether a folder holds nothing but what leads to one of the ends, which a sandbox has to make."""
+    if not os.path.isdir(path) or not os.access(path, os.R_OK):
+        return False
+    inside = [os.path.join(path, name) for name in os.listdir(path)]
+    return all(any(f"{end}/".startswith(f"{each}/") for end in ends) for each in inside)
 
 
 @FILES.add("a bot does not write into its own folder")

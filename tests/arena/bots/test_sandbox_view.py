@@ -91,6 +91,11 @@ def test_a_program_in_usr_needs_nothing_more() -> None:
     assert view_of(bot("env")) == View(Path("/usr/bin/env"), (), (), (), ())
 
 
+@pytest.mark.skipif(not Path("/bin").is_symlink(), reason="/bin is not /usr/bin on this system")
+def test_a_program_in_bin_is_one_in_usr() -> None:
+    assert view_of(bot("/bin/env")) == view_of(bot("/usr/bin/env"))
+
+
 def test_a_program_that_does_not_exist_is_named() -> None:
     assert why_not(bot("no-such-bot")) == "there is no program 'no-such-bot'"
 

@@ -36,7 +36,7 @@ from arena.plan.bot_spec import BotSpec
 USER: Final = "nobody"
 OWN_PROCESSES: Final = 2  # bwrap itself, and the first process of the namespace
 # Links in /usr lead here, and programs in /usr do not start without some of it.
-_PARTS_OF_ETC: Final = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "java-*")
+_PARTS_OF_ETC: Final = ("alternatives", "ld.so.cache", "java-*")
 
 
 @attrs.frozen

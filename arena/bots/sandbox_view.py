@@ -113,7 +113,10 @@ def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
     if prefix := _prefix(real):
         return real, prefix
     folder = _real(program.parent)  # /bin is /usr/bin on most systems
-    return (folder / program.name if is_in(folder, (USR,)) else program), ()  # by its name, which some look at
+    if is_in(folder, (USR,)):
+        return folder / program.name, ()  # by its name, which some programs look at
+    # Other links are not followed: whoever made them would choose what is shown.
+    return (real if is_in(real, (USR,)) else program), ()
 
 
 def _named_in_first_line(program: Path) -> Path | None:

@@ -159,12 +159,17 @@ def test_a_shim_of_pyenv_is_followed(tmp_path: Path) -> None:
     assert why_not(spec) == f"{shims}/python3 is a shim, which cannot be followed; name the program that it runs"
 
 
-def test_a_link_outside_of_usr_is_run_by_what_it_leads_to(tmp_path: Path) -> None:
+def test_a_link_into_usr_is_run_by_what_it_leads_to(tmp_path: Path) -> None:
     """A name in ~/bin, for example: the link itself is not shown."""
-    own = program(tmp_path / "mine" / "bot-1.2")
-    view = view_of(bot(link(tmp_path / "bin" / "bot", own)))
-    assert (view.program, view.paths) == (own, [own.parent])
-    assert view_of(bot(link(tmp_path / "bin" / "py", Path(PYTHON)))).paths == []
+    view = view_of(bot(link(tmp_path / "bin" / "py", Path(PYTHON))))
+    assert (view.program, view.paths) == (Path(PYTHON).resolve(), [])
+
+
+def test_a_link_to_elsewhere_does_not_show_the_folder_that_it_leads_to(tmp_path: Path) -> None:
+    """Whoever made the link would choose what is shown."""
+    private = program(tmp_path / "private" / "notes")
+    view = view_of(bot(found := link(tmp_path / "bots" / "evil" / "bot", private)))
+    assert (view.program, view.paths) == (found, [found.parent])
 
 
 def test_a_link_within_usr_is_run_by_its_own_name() -> None:

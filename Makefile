@@ -36,7 +36,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench.report
 	@$(BIN)/python -m tests.bench.strangers
 
-attack: $(READY)  ## stalls, storms, strangers, kills and bad bots, for some minutes; fails if any did harm
+attack: $(READY)  ## stalls, storms, strangers, kills, sandboxes and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack
 
 format: $(READY)  ## repair lint and format

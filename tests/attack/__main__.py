@@ -1,5 +1,6 @@
-"""`make attack`: stalls, storms, strangers, kills and bad bots, on loopback, for some minutes. Prints what each attack
-did; the exit status is 1 if any of them did harm. Names of attacks on the command line choose among them."""
+"""`make attack`: stalls, storms, strangers, kills, sandboxes and bad bots, on loopback, for some minutes. Prints what
+each attack did; the exit status is 1 if any of them did harm. Names of attacks on the command line choose among them.
+"""
 
 import sys
 import tempfile

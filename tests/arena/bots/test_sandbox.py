@@ -340,7 +340,8 @@ async def test_nothing_is_left_whatever_is_killed(victim: str) -> None:
 def test_nothing_is_left_of_an_arena_that_is_killed(folder: Path) -> None:
     command = script(folder / "mine", "import os, time\nos.fork()\nos.setsid() if os.fork() else 0\ntime.sleep(1000)")
     words = [sys.executable, "-m", "arena", "play", " ".join(command), "--sandbox", "cat", "--start", "60"]
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    environment = os.environ | {"TMPDIR": str(folder)}  # it does not live to remove what it writes
+    running = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     limit = time.monotonic() + SECONDS
     marker = str(folder).encode()
     while len(left := [pid for pid in all_pids() if marker in command_line(pid) and pid != running.pid]) < 6:

@@ -2,6 +2,7 @@
 harmless program in the place of the bot. A run that asks for sandboxes never begins with less.
 """
 
+import contextlib
 import os
 import platform
 import re
@@ -113,7 +114,7 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
     if not wanted:
         return Settled(bots, ())
     views = {bot.name: _view(bot) for bot in wanted}
-    check_apart(views, tuple(hidden))
+    check_apart(views, tuple(hidden), _views_without_sandbox(bots))
     machine = Machine.this()
     missing = {bot.name: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
     for bot in wanted:
@@ -122,6 +123,16 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
     decided = {bot.name: Level.MISSING if bot.name in missing else Level.FULL for bot in wanted}
     remarks = [f"{name} is started without a sandbox: {problem}" for name, problem in missing.items()]
     return Settled(tuple(_with_level(bot, decided.get(bot.name)) for bot in bots), tuple(remarks))
+
+
+def _views_without_sandbox(bots: Iterable[AnySpec]) -> dict[str, View]:
+    """What bots without a sandbox consist of, where their commands tell it."""
+    found: dict[str, View] = {}
+    for bot in bots:
+        if isinstance(bot, BotSpec) and bot.sandbox.level is Level.NONE:
+            with contextlib.suppress(SandboxError):
+                found[bot.name] = view_of(bot)
+    return found
 
 
 def _view(bot: BotSpec) -> View:

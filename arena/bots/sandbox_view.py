@@ -175,17 +175,18 @@ def check_plain(view: View) -> None:
                     )
 
 
-def check_apart(views: Mapping[str, View], hidden: Iterable[Path]) -> None:
-    """Raise SandboxError if a bot would see files of another one, or one of the paths in `hidden`. What the organiser
-    exposes may hold files of other bots, but nothing of `hidden`."""
+def check_apart(views: Mapping[str, View], hidden: Iterable[Path], others: Mapping[str, View] | None = None) -> None:
+    """Raise SandboxError if one of these bots would see files of another one, or of `others`, which have no sandbox, or
+    one of the paths in `hidden`. What the organiser exposes may hold files of other bots, but nothing of `hidden`."""
     real = {name: view.resolved() for name, view in views.items()}
+    every = real | {name: view.resolved() for name, view in (others or {}).items()}
     for name, view in real.items():
         for path in hidden:
             if is_in(_real(path), (USR, *view.paths)):
                 raise SandboxError(f"{name} would see {path}; keep it out of the folders that bots see")
         venvs = [path for path in view.interpreter if (path / _MARK_OF_VENV).exists()]  # may be a folder of many bots
         mine, folders = {*view.files, *view.own}, (*view.own, *venvs)
-        for other, its in real.items():
+        for other, its in every.items():
             if seen := [path for path in (*its.files, *its.own) if path not in mine and is_in(path, folders)]:
                 folder = next(folder for folder in folders if is_in(seen[0], (folder,)))
                 raise SandboxError(

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from arena.tournament.events import Listener
 
 
-def play_and_report(config: Config, listening: "AbstractContextManager[Listener]", resume: Sequence[str] = ()) -> None:
-    """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does."""
+def play_and_report(
+    config: Config,
+    listening: "AbstractContextManager[Listener]",
+    resume: Sequence[str] = (),
+    hidden: Sequence[Path] = (),
+) -> None:
+    """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does. Bots in a sandbox may
+    not see a path in `hidden`."""
     from arena.tournament.drive import drive
 
-    config = tournament_with_sandboxes(config)
+    config = tournament_with_sandboxes(config, hidden)
     with journal_errors(), listening as listener:
         ran = drive(config, listener)
     report_outcome(ran, config, resume)

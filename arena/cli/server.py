@@ -47,7 +47,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     from arena.server.server import serve as run_server
 
     config, server = configured(lambda: read_server_file(file, given(options)))
-    config = tournament_with_sandboxes(config, server.certificate or ())
+    config = tournament_with_sandboxes(config, [file, *(server.certificate or ())])
     try:
         with journal_errors(), progress_of(events, quiet, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))

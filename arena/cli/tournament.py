@@ -117,7 +117,7 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
     from arena.cli.progress import progress_of
 
     config = configured(lambda: _run_config(bots, specs, given(options)))
-    play_and_report(config, progress_of(events, quiet))
+    play_and_report(config, progress_of(events, quiet), hidden=[Path(bot) for bot in bots if bot.endswith(".toml")])
     if not events:
         assert config.journal is not None
         print_standings([config.journal])

@@ -107,6 +107,12 @@ def scratch_size(value: Any) -> int:
     raise ValueError("a size from 64K to 4G, such as 16M")
 
 
+def user_name(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("the name of a user")
+    return value
+
+
 def paths(value: Any) -> tuple[Path, ...]:
     words = command_words(value)
     if not all(words):

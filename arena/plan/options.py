@@ -93,7 +93,7 @@ SANDBOX: Final = (
     ),
     Option(
         "sandbox-user",
-        read.text,
+        read.user_name,
         "The user as whom an arena that is run by root starts sandboxed bots.  [nobody]",
         "NAME",
     ),

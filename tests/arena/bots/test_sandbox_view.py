@@ -275,6 +275,13 @@ def test_two_bots_in_one_folder_are_not(one: Path) -> None:
     assert apart(bot(PYTHON, one, expose=allowed), bot(PYTHON, other, expose=allowed)) is None
 
 
+def test_a_bot_without_a_sandbox_is_not_seen_either(one: Path, two: Path) -> None:
+    other = file(one.parent / "other.py")
+    check_apart({"one": view_of(bot(PYTHON, one))}, (), {"two": view_of(bot(PYTHON, two))})
+    with pytest.raises(SandboxError, match=f"^one would see {other}, which belongs to two; "):
+        check_apart({"one": view_of(bot(PYTHON, one))}, (), {"two": view_of(bot(PYTHON, other))})
+
+
 def test_one_script_may_be_two_bots(one: Path) -> None:
     assert apart(bot(PYTHON, one, "--fast"), bot(PYTHON, one)) is None
 

@@ -75,6 +75,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ('expose = [""]', "expose = [''], but expected paths that are not empty"),
         ("expose = 3", "expose = 3, but expected "),
         ("sandbox-user = 0", "sandbox-user = 0, but expected "),
+        ('sandbox-user = ""', "sandbox-user = '', but expected the name of a user"),
     ],
 )
 def test_a_bad_value_is_told_with_its_line(line: str, problem: str, tmp_path: Path) -> None:

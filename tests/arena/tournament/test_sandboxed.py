@@ -102,6 +102,19 @@ def test_a_key_of_the_server_is_kept_away_from_bots(folder: Path) -> None:
     assert not (folder / "cup.jsonl").exists()
 
 
+def test_bots_without_a_sandbox_and_the_tournament_file_are_kept_away_from_bots(folder: Path) -> None:
+    boxed = f"cmd='{PYTHON} {folder}/b/bot.py b' name=b sandbox=true"
+    beside = f"a={' '.join(script(folder / 'b' / 'more', STEADY_BOT.read_text()))}"
+    done = arena("run", beside, "--bot", boxed, "--journal", folder / "cup.jsonl")
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Error: b would see {folder}/b/more/bot.py, which belongs to a; ")
+    own = "\n".join(f"[[bot]]\nname = '{name}'\ncmd = '{PYTHON} {folder}/{name}/bot.py'" for name in ("a", "b"))
+    (folder / "b" / "cup.toml").write_text(own)
+    done = arena("run", folder / "b" / "cup.toml", "--journal", folder / "cup.jsonl", "--sandbox")
+    told = f"Error: b would see {folder}/b/cup.toml; keep it out of the folders that bots see\n"
+    assert (done.exit_code, done.stderr) == (2, told)
+
+
 def test_the_folder_of_faults_is_kept_away_from_bots(folder: Path) -> None:
     faults = folder / "cup.faults"
     script(faults, STEADY_BOT.read_text())

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, assert_never
 from arena.bots.polled_link import PolledLink
 from arena.bots.wants import Ask, Await, Both, Hear, Logic, Say, Want
 from arena.support.poll_loop import PollLoop, Steps, Wait
+from protocol.messages import BotMessage
 
 T = TypeVar("T")
 
@@ -22,17 +23,22 @@ def polled(logic: Logic[T], loop: PollLoop) -> Steps[T]:
             except StopIteration as stop:
                 return stop.value  # type: ignore[no-any-return]
             try:
-                told = yield from _do(want, loop)
+                told = yield from (_ask(want) if type(want) is Ask else _do(want, loop))
                 resume = logic.send
             except Exception as failure:
                 told, resume = failure, logic.throw
 
 
+def _ask(question: Ask) -> Steps[BotMessage]:
+    link = question.link
+    assert isinstance(link, PolledLink)
+    return link.ask(question)
+
+
 def _do(want: Want, loop: PollLoop) -> Steps[Any]:
     match want:
-        case Ask(link):
-            assert isinstance(link, PolledLink)
-            return (yield from link.ask(want))
+        case Ask():
+            return (yield from _ask(want))
         case Say(link, line, until):
             assert isinstance(link, PolledLink)
             return (yield from link.say_line(line, until))

@@ -4,7 +4,7 @@ from typing import Final, Protocol
 
 from arena.bots.player import LocalPlayer, Player, Processes
 from arena.bots.stderr import StderrKeeper
-from arena.bots.trio_driver import driven
+from arena.bots.wants import Logic
 from arena.plan.bot_spec import AnySpec, RemoteSpec
 
 _IDLE_BOTS: Final = 8  # idle processes kept, for each match that may be played at once
@@ -75,15 +75,15 @@ class Seats:
                 return self._idle.pop(place)[1]
         return LocalPlayer(spec, self._processes, self._keeper.of(number, spec))
 
-    async def give_back(self, number: int, player: Player) -> None:
+    def give_back(self, number: int, player: Player) -> Logic[None]:
         if not isinstance(player, LocalPlayer):
             self._remote_bots.let_go(player)
             return
         self._idle.append((number, player))
         while len(self._idle) > self._idle_limit:
-            await driven(self._idle.pop(0)[1].leave())
+            yield from self._idle.pop(0)[1].leave()
 
-    async def clear(self) -> None:
+    def clear(self) -> Logic[None]:
         """End all idle processes."""
         while self._idle:
-            await driven(self._idle.pop()[1].leave())
+            yield from self._idle.pop()[1].leave()

@@ -136,7 +136,7 @@ class Tournament:
                 one, two = match.bots
                 players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
                 matches.start_soon(self._play_and_return, match, players, seats, sender)
-        await seats.clear()
+        await driven(seats.clear())
 
     async def _play_and_return(self, match: PlannedMatch, players: Players, seats: Seats, sender: EventSender) -> None:
         try:
@@ -146,7 +146,7 @@ class Tournament:
             self._playing.cancel()
             return
         for number, player in zip(match.bots, players, strict=True):
-            await seats.give_back(number, player)
+            await driven(seats.give_back(number, player))
         if self._audience is not None:
             self._audience.match_over(match.id)
         self._matchmaker.over(match)

@@ -140,20 +140,20 @@ class PollLoop:
             return result
 
         tasks = [self.start(counted(steps)) for steps in many]
-        if tasks:
-            yield from waiting_for(decided)
-        for task in tasks:
-            if not task.over.is_set():
+        try:
+            if tasks:
+                yield from waiting_for(decided)
+        finally:
+            over = [task for task in tasks if task.over.is_set()]
+            for task in tasks:
                 self._drop(task)
-        return tuple(task.outcome() for task in tasks if task.over.is_set())
+        return tuple(task.outcome() for task in over)
 
     def drop_tasks(self) -> None:
         """End all tasks where they wait. Watched descriptors are still watched."""
-        tasks, self._tasks = self._tasks, set()
-        self._waiting.clear()
+        for task in tuple(self._tasks):
+            self._drop(task)
         self._runnable.clear()
-        for task in tasks:
-            task.steps.close()
 
     def watch(self, descriptor: int, call: Callable[[], None]) -> None:
         """Call a function whenever the descriptor is readable, until it is forgotten."""
@@ -262,6 +262,7 @@ class PollLoop:
             task.wait = None
 
     def _drop(self, task: Task[Any]) -> None:
+        """End a task where it waits, and what it waits for; nothing happens if it is over."""
         self._unpark(task)
         self._tasks.discard(task)
         task.steps.close()

@@ -1,7 +1,7 @@
 """Do in trio what the logic of players and matches wants (wants.py)."""
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from functools import partial
 from typing import Any, Generic, TypeVar, assert_never
 
@@ -95,7 +95,7 @@ async def _do(want: Want, watch: Watchdog | None) -> Any:
     assert_never(want)
 
 
-async def _until(until: float, function: Any) -> Any:
+async def _until(until: float, function: Callable[[], Awaitable[T]]) -> T:
     try:
         with trio.fail_at(until):
             return await function()

@@ -157,6 +157,22 @@ def test_importing_the_protocol_loads_nothing_that_does_io() -> None:
     assert not loaded & NOT_LOADED_BY_PROTOCOL
 
 
+# What a match must not touch: besides the above trio. A driver (arena/bots) does all that.
+NOT_IN_MATCH = NOT_IN_PROTOCOL | {"trio"}
+
+
+def test_a_match_does_no_io() -> None:
+    pure = [ROOT / "arena/bots" / name for name in ("conversation.py", "player.py", "wants.py")]
+    for path in (*modules("arena/match"), *pure, ROOT / "arena/support/timekeeping.py"):
+        assert not impurities(path, NOT_IN_MATCH), path
+
+
+def test_a_process_that_only_plays_does_not_load_trio() -> None:
+    code = "import sys, arena.match.match, arena.bots.polled_driver, arena.bots.polled_process; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not set(done.stdout.split()) & {"trio", "numpy", "click"}
+
+
 # Private names in tests. A test sees and sets what users of a module may see and set, so that the inside can change.
 
 

@@ -1,6 +1,6 @@
-"""The arena's side of the keepers (keeper.py): start a bot's process and receive what its keeper reports.
+"""The arena's side of the keepers (keeper.py): ask for a bot's process and receive what its keeper reports.
 
-The launcher (launcher.py), which forks the keepers, starts with the first bot and ends with the run of trio.
+Nothing here waits: each driver waits in its own way (process.py, polled_process.py) and then looks.
 """
 
 import contextlib
@@ -12,10 +12,9 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import attrs
-import trio
 
 from arena.bots.sandbox import OWN_PROCESSES, sandboxed
 from arena.bots.spawning import StartRequest
@@ -23,7 +22,7 @@ from arena.journal.endings import Fault
 from arena.plan.bot_spec import BotSpec
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.bots.launcher import main; main()"
-_START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: this ends when the bot's program runs
+START_SECONDS: Final = 30  # for the launcher and the keeper, not for the bot: this ends when the bot's program runs
 END_SECONDS: Final = 5
 _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
@@ -34,6 +33,11 @@ class StartRefused(Exception):
 
     def __init__(self, number: int):
         super().__init__(os.strerror(number))
+
+
+def too_slow() -> OSError:
+    """The error if the launcher and the keeper did not start the bot in time."""
+    return OSError(errno.ETIMEDOUT, f"the keeper of a bot did not start it within {START_SECONDS} s")
 
 
 class KeeperFailed(Exception):
@@ -77,11 +81,24 @@ class Overrun:
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")
 
 
+class Event(Protocol):
+    """Something that happens once, for which the tasks of a driver can wait."""
+
+    def set(self) -> None: ...
+
+    def is_set(self) -> bool: ...
+
+
+E = TypeVar("E", bound=Event)
+
+
 @attrs.define(eq=False)
-class Kept:
+class Kept(Generic[E]):
     """A bot's process, as its keeper reports it."""
 
-    _control: socket.socket
+    control: socket.socket
+    ended: E  # the bot's first process
+    gone: E  # all of the bot's processes, and the keeper
     pid: int = 0
     keeper: int = 0
     exit_status: int | None = None  # negative for a signal
@@ -89,8 +106,6 @@ class Kept:
     refused: int | None = None
     never_ran: bool = False  # its sandbox ended before the bot's program ran
     failure: str | None = None  # traceback of the keeper: a bug of ours, or a machine that ran out of a resource
-    ended: trio.Event = attrs.field(factory=trio.Event)  # the bot's first process
-    gone: trio.Event = attrs.field(factory=trio.Event)  # all of the bot's processes, and the keeper
     _unread: bytes = b""
 
     def look(self) -> None:
@@ -98,7 +113,7 @@ class Kept:
         forked."""
         while not self.gone.is_set():
             try:
-                data = self._control.recv(_CHUNK)
+                data = self.control.recv(_CHUNK)
             except BlockingIOError:
                 return
             except ConnectionResetError:
@@ -144,53 +159,42 @@ class Kept:
         self.ended.set()
         self.gone.set()
 
-    async def listen(self) -> None:
-        """Process the keeper's reports until the keeper is gone."""
-        while not self.gone.is_set():
-            await trio.lowlevel.wait_readable(self._control)
-            self.look()
+    def send_some(self, request: memoryview) -> memoryview:
+        """Send a part of the request without waiting, and return the rest."""
+        try:
+            return request[self.control.send(request) :]
+        except BlockingIOError:
+            return request
+        except (BrokenPipeError, ConnectionResetError):
+            return request[:0]  # the unread reports say why
 
-    async def started(self, request: bytes) -> None:
-        """Send the request and wait until the bot runs. Raises StartRefused, KeeperFailed, and OSError if the arena's
-        machine is short of a resource."""
-        left = memoryview(request)
-        while left:
-            try:
-                left = left[self._control.send(left) :]
-            except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._control)
-            except (BrokenPipeError, ConnectionResetError):
-                break  # the unread reports say why
-        while not self.pid:
-            await trio.lowlevel.wait_readable(self._control)
-            self.look()
-            if self.refused in _OUR_SHORTAGE:
-                raise OSError(self.refused, os.strerror(self.refused))
-            if self.refused is not None:
-                raise StartRefused(self.refused)
-            if self.failure is not None:
-                raise KeeperFailed(self.failure)
-            if self.gone.is_set():
-                raise OSError(errno.ECHILD, "the keeper of a bot was killed before it started the bot")
+    def has_started(self) -> bool:
+        """Look whether the bot runs. Raises StartRefused, KeeperFailed, and OSError if the arena's machine is short of
+        a resource."""
+        self.look()
+        if self.refused in _OUR_SHORTAGE:
+            raise OSError(self.refused, os.strerror(self.refused))
+        if self.refused is not None:
+            raise StartRefused(self.refused)
+        if self.failure is not None:
+            raise KeeperFailed(self.failure)
+        if self.gone.is_set() and not self.pid:
+            raise OSError(errno.ECHILD, "the keeper of a bot was killed before it started the bot")
+        return bool(self.pid)
 
     def tell(self, word: bytes) -> None:
         """Send TERMINATE or KILL, which the keeper applies to all of the bot's processes."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # gone already
-            self._control.send(word)
+            self.control.send(word)
 
-    async def wait_gone(self) -> None:
-        """After KILL, wait until keeper and bot are gone. A keeper that does not react, because it was stopped, is
-        killed; the launcher then kills the bot. The keeper's pid cannot have been reused while its end of the socket is
-        open."""
-        with trio.move_on_after(END_SECONDS):
-            await self.gone.wait()
-            return
+    def kill_keeper(self) -> None:
+        """Kill a keeper that does not react to KILL, because it was stopped; the launcher then kills the bot. The pid
+        cannot have been reused while the keeper's end of the socket is open."""
         with contextlib.suppress(ProcessLookupError):  # it has just exited
             os.kill(self.keeper, signal.SIGKILL)
-        await self.gone.wait()
 
     def close(self) -> None:
-        self._control.close()
+        self.control.close()
 
 
 class Launcher:
@@ -216,9 +220,9 @@ class Launcher:
     def pid(self) -> int:
         return self._process.pid
 
-    def fork(self, streams: tuple[int, int, int]) -> Kept:
-        """Fork a keeper, which then waits for its request. Raises OSError; BrokenPipeError if the launcher was
-        killed."""
+    def fork(self, streams: tuple[int, int, int]) -> socket.socket:
+        """Fork a keeper, which then waits for its request on the other end of the socket. Raises OSError;
+        BrokenPipeError if the launcher was killed."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -227,7 +231,7 @@ class Launcher:
                 ours.close()
                 raise
         ours.setblocking(False)
-        return Kept(ours)
+        return ours
 
     def close(self) -> None:
         self._socket.close()
@@ -238,28 +242,8 @@ class Launcher:
             self._process.wait()
 
 
-_launcher: Final = trio.lowlevel.RunVar[Launcher | None]("launcher", None)
-
-
-def running_launcher() -> Launcher:
-    """The launcher of this run of trio, started on first use."""
-    launcher = _launcher.get()
-    if launcher is None:
-        launcher = Launcher()
-        _launcher.set(launcher)
-        trio.lowlevel.spawn_system_task(_close_at_the_end, launcher)
-    return launcher
-
-
-async def _close_at_the_end(launcher: Launcher) -> None:
-    """Close the launcher when trio cancels its system tasks, which it does at the end of the run."""
-    try:
-        await trio.sleep_forever()
-    finally:
-        launcher.close()
-
-
-def _request(spec: BotSpec) -> bytes:
+def start_request(spec: BotSpec) -> bytes:
+    """What a keeper has to start, and the limits that it sets before. Raises ValueError for a null byte."""
     environment = {os.fsencode(name): os.fsencode(value) for name, value in spec.environment().items()}
     command = [os.fsencode(word) for word in spec.command]
     cwd = os.fsencode(spec.cwd) if spec.cwd else None
@@ -271,27 +255,3 @@ def _request(spec: BotSpec) -> bytes:
     box = sandboxed(spec)
     command = [os.fsencode(word) for word in box.command]
     return StartRequest(command, b"/", {}, *limits, list(box.data), OWN_PROCESSES, spec.sandbox.scratch).encoded()
-
-
-async def launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept:
-    """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
-    Raises StartRefused, SandboxError, ValueError for a command with a null byte, and OSError for what is not the bot's
-    fault."""
-    request = _request(spec)
-    try:
-        kept = running_launcher().fork(streams)
-    except (BrokenPipeError, ConnectionResetError):  # the launcher was killed; start another one
-        _launcher.set(None)
-        kept = running_launcher().fork(streams)
-    try:
-        with trio.CancelScope(shield=True), trio.fail_after(_START_SECONDS):
-            await kept.started(request)
-    except trio.TooSlowError:
-        kept.close()
-        raise OSError(errno.ETIMEDOUT, f"the keeper of a bot did not start it within {_START_SECONDS} s") from None
-    except BaseException as error:
-        kept.close()
-        if spec.is_sandboxed and isinstance(error, StartRefused):  # not the bot, but what makes its sandbox
-            raise OSError(errno.ECHILD, f"bubblewrap could not be started: {error}") from None
-        raise
-    return kept

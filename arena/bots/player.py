@@ -1,22 +1,21 @@
-"""What a match needs from a bot, whether the bot is a local process or connected to the server."""
+"""What a match needs from a bot, whether the bot is a local process or connected to the server. Pure: what a player
+does is logic for a driver (wants.py)."""
 
 import abc
-import contextlib
 import errno
 import math
-from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, Protocol
 
-import trio
-
+from arena.bots.conversation import Conversation, LinkClosed
 from arena.bots.launch import Overrun
-from arena.bots.link import Link, LinkClosed
-from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
+from arena.bots.process_state import KeepStderr, ProcessState, SpawnError, exit_words
+from arena.bots.wants import Hear, Logic, Say
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec, BotSpec
+from arena.support.timekeeping import TimeIsUp
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Bye, Error, Message, Welcome
+from protocol.messages import PROTOCOL, BotHello, Bye, Error, Message, ServerHello, Welcome
 from protocol.session import Session, State
 
 _LAST_LINES: Final = 2  # of stderr in the reason of a fault: an exception, and what a program says after it
@@ -25,7 +24,7 @@ _SEND_SECONDS: Final = 5.0  # for a message that is not a request, to a bot that
 
 
 class StartFailure(Exception):
-    """The bot failed to start; the text says why. `time_was_up` is its deadline, in trio's time, if it was too slow."""
+    """The bot failed to start; the text says why. `time_was_up` is its deadline if it was too slow."""
 
     def __init__(self, reason: str, time_was_up: float | None = None):
         super().__init__(reason)
@@ -53,7 +52,7 @@ class Player(abc.ABC):
 
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
-        self.link: Link | None = None  # None while the bot is away
+        self.link: Conversation | None = None  # None while the bot is away
         self.wants_legal = True
 
     @property
@@ -65,26 +64,32 @@ class Player(abc.ABC):
         """Whether the bot is at the table, so that there is no need to wait until it arrives."""
         return self.link is not None
 
-    async def tell(self, message: Message) -> bool:
+    def tell(self, message: Message) -> Logic[bool]:
         """Send a message that needs no answer, and return whether the bot took it. A failure has no other consequence
         here, because the next request to the bot will fail as well."""
         assert self.link is not None
-        with trio.move_on_after(_SEND_SECONDS), contextlib.suppress(LinkClosed):
-            await self.link.say(message)
-            return True
-        return False
+        try:
+            yield Say(self.link, self.link.line_for(message), self.now() + _SEND_SECONDS)
+        except (LinkClosed, TimeIsUp):
+            return False
+        return True
 
     @abc.abstractmethod
-    async def arrive(self) -> None:
+    def now(self) -> float:
+        """The time by the driver's clock."""
+
+    @abc.abstractmethod
+    def arrive(self) -> Logic[None]:
         """Get the bot to the table if it is not there. Raises StartFailure if it does not start, and LeftBetweenRounds
         if it exited since the previous round."""
 
     @abc.abstractmethod
-    async def come_back(self, closed: str) -> None:
-        """Wait until a bot whose link closed, as `closed` says, has another one. Raises Gone if it does not come."""
+    def come_back(self, closed: str, until: float) -> Logic[None]:
+        """Wait until a bot whose link closed, as `closed` says, has another one. Raises Gone if it does not come, and
+        TimeIsUp."""
 
     @abc.abstractmethod
-    async def leave(self) -> None:
+    def leave(self) -> Logic[None]:
         """Dismiss the bot; it starts again for its next round."""
 
     @property
@@ -101,111 +106,127 @@ class Player(abc.ABC):
         return None
 
 
+class OwnedProcess(Protocol):
+    """A bot's process that a driver runs."""
+
+    @property
+    def state(self) -> ProcessState[Any]: ...
+
+    @property
+    def link(self) -> Conversation: ...
+
+    def last_words(self) -> Logic[str]:
+        """The tail of stderr once the bot has exited; waits a moment for it."""
+
+    def end(self) -> Logic[None]:
+        """End the process and wait until it is gone."""
+
+
+class Processes(Protocol):
+    """Runs the processes of bots. Each driver has its own, and ends all processes when it ends."""
+
+    def now(self) -> float: ...
+
+    def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Logic[OwnedProcess]:
+        """Start a bot. Raises SpawnError, TimeIsUp, and OSError for what is not the bot's fault."""
+
+
 class LocalPlayer(Player):
-    """A bot that is a local process: started on demand, kept running between rounds, ended with its nursery."""
+    """A bot that is a local process: started on demand, kept running between rounds."""
 
     spec: BotSpec
 
-    def __init__(self, spec: BotSpec, nursery: trio.Nursery, keep_stderr: Callable[[bytes], None]):
+    def __init__(self, spec: BotSpec, processes: Processes, keep_stderr: KeepStderr):
         super().__init__(spec)
-        self._nursery = nursery
+        self._processes = processes
         self._keep_stderr = keep_stderr
-        self.process: BotProcess | None = None
-        self._leave = trio.Event()
-        self._gone = trio.Event()
+        self.process: OwnedProcess | None = None
+
+    def now(self) -> float:
+        return self._processes.now()
 
     @property
     def is_here(self) -> bool:
         return self.link is not None and self.exit_status is None
 
-    async def arrive(self) -> None:
-        if self.process is not None and (status := self.process.exit_status) is not None:
-            overrun, wrote = self.process.overrun, await self.process.last_words()
-            await self.leave()
+    def arrive(self) -> Logic[None]:
+        process = self.process
+        if process is not None and (status := process.state.exit_status) is not None:
+            overrun, wrote = process.state.overrun, (yield from process.last_words())
+            yield from self.leave()
             if overrun:
                 raise LeftBetweenRounds(overrun.ending, f"after the previous round {overrun.words}")
             ended = f"it exited on its own after the previous round ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
-        if self.process is None:
-            await self._start()
+        if process is None:
+            yield from self._start()
 
-    async def come_back(self, closed: str) -> None:
-        process = self.process
-        assert process is not None
-        with trio.CancelScope(shield=True):  # the bot's deadline no longer applies
-            wrote = await process.last_words()  # a closed pipe is seen a moment before the exit
-        if overrun := process.overrun:
+    def come_back(self, closed: str, until: float) -> Logic[None]:  # noqa: ARG002
+        """The deadline of the question does not matter any more: a process does not come back."""
+        assert self.process is not None
+        wrote = yield from self.process.last_words()  # a closed pipe is seen a moment before the exit
+        state = self.process.state
+        if overrun := state.overrun:
             raise Gone(overrun.ending, overrun.words)
-        raise Gone(Fault.CRASHED, with_last_words(process.ended_words or f"{closed}, but it is still running", wrote))
+        raise Gone(Fault.CRASHED, with_last_words(state.ended_words or f"{closed}, but it is still running", wrote))
 
-    async def leave(self) -> None:
+    def leave(self) -> Logic[None]:
         """End the process and wait until it is gone."""
         if self.process is None:
             return
         if self.link and self.link.session.state is not State.CLOSED:
-            await self.tell(Bye("this process is no longer needed"))
-        self._leave.set()
-        await self._gone.wait()
+            yield from self.tell(Bye("this process is no longer needed"))
+        yield from self.process.end()
         self.process = self.link = None
 
     @property
     def exit_status(self) -> int | None:
-        return self.process.exit_status if self.process else None
+        return self.process.state.exit_status if self.process else None
 
     @property
     def overrun(self) -> Overrun | None:
-        return self.process.overrun if self.process else None
+        return self.process.state.overrun if self.process else None
 
     @property
     def stderr_tail(self) -> str | None:
-        return self.process.stderr_tail if self.process else None
+        return self.process.state.stderr_tail if self.process else None
 
-    async def _start(self) -> None:
-        self._leave, self._gone = trio.Event(), trio.Event()
+    def _start(self) -> Logic[None]:
         allowed = self.spec.limits.start_ms
-        deadline = trio.current_time() + (math.inf if allowed is None else allowed / 1000)
+        deadline = self.now() + (math.inf if allowed is None else allowed / 1000)
         try:
-            with trio.fail_at(deadline):
-                self.process = await self._nursery.start(self._live)
-                self.link = Link(self.process.stream)
-                await self._greet(self.link)
+            self.process = yield from self._processes.start(self.spec, self._keep_stderr, deadline)
+            self.link = self.process.link
+            yield from self._greet(self.link, deadline)
         except SpawnError as error:
             raise StartFailure(str(error)) from None
-        except trio.TooSlowError:
+        except TimeIsUp:
             silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
-            raise await self._failed(f"{silence} (the limit is {allowed} ms)", deadline) from None
+            raise (yield from self._failed(f"{silence} (the limit is {allowed} ms)", deadline)) from None
         except RemoteProtocolError as error:
-            await self.tell(Error(error.code, str(error), fatal=True))
-            raise await self._failed(f"{error} ({error.code})") from None
+            yield from self.tell(Error(error.code, str(error), fatal=True))
+            raise (yield from self._failed(f"{error} ({error.code})")) from None
         except LinkClosed as error:
-            raise await self._failed(f"{error} before it said hello") from None
+            raise (yield from self._failed(f"{error} before it said hello")) from None
 
-    async def _live(self, task_status: trio.TaskStatus[BotProcess]) -> None:
-        """Own the process: one task per bot, so that bots start and end in any order."""
-        try:
-            async with spawn(self.spec, self._keep_stderr) as process:
-                task_status.started(process)
-                await self._leave.wait()
-        finally:
-            self._gone.set()
-
-    async def _greet(self, link: Link) -> None:
-        hello = await link.greet(SERVER)
+    def _greet(self, link: Conversation, deadline: float) -> Logic[None]:
+        yield Say(link, link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
+        hello = yield Hear(link, deadline)
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.wants_legal = hello.legal
-        await link.welcome(Welcome(self.spec.name))
+        yield Say(link, link.line_for(Welcome(self.spec.name)), deadline)
+        link.transcript.clear()  # the hello may contain a token
 
-    async def _failed(self, reason: str, time_was_up: float | None = None) -> StartFailure:
+    def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartFailure]:
         """End the process, and return the error to raise, with the exit status and the last output on stderr."""
         if self.process:
-            if self.process.overrun:
-                reason = f"{self.process.overrun.words}, before it said hello"
-            self._leave.set()
-            await self._gone.wait()
-            status = self.process.exit_status
-            wrote = self.process.stderr_tail.strip()
-            never_ran = self.process.never_ran
+            state = self.process.state
+            if state.overrun:
+                reason = f"{state.overrun.words}, before it said hello"
+            yield from self.process.end()
             self.process = self.link = None
-            if never_ran:
+            status, wrote = state.exit_status, state.stderr_tail.strip()
+            if state.never_ran:
                 return _not_run_in_sandbox(wrote)
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason = with_last_words(reason, wrote)

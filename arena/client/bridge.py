@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 import trio
 
-from arena.bots.process import BotProcess, SpawnError, exit_words, spawn
+from arena.bots.process import BotProcess, spawn
+from arena.bots.process_state import SpawnError, exit_words
 from arena.bots.stderr import PassedOn
 from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.client.events import (

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from arena.bots.process import exit_words
+from arena.bots.process_state import exit_words
 from arena.devtools.bot_sources import BotSource, Contact
 from arena.devtools.examination import Check, Examination, Finding, Skip, TooSlow, Warned
 from arena.devtools.probe import CheckLimits, Misbehaved

@@ -11,8 +11,8 @@ from typing import Final
 
 import attrs
 
-from arena.bots.link import said_text
-from arena.bots.process import SpawnError
+from arena.bots.conversation import said_text
+from arena.bots.process_state import SpawnError
 from arena.devtools.bot_sources import BotSource, ConnectTimeout
 from arena.devtools.probe import CheckLimits, Misbehaved, Probe, plain
 

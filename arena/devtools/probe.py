@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 import attrs
 import trio
 
-from arena.bots.link import LinkClosed, said_text
-from arena.bots.process import exit_words
+from arena.bots.conversation import LinkClosed, said_text
+from arena.bots.process_state import exit_words
 from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
 from arena.match.host import Host

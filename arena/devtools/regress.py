@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable
 import attrs
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.conversation import LinkClosed
+from arena.bots.link import Link
 from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure, with_last_words
+from arena.bots.trio_driver import TrioProcesses, driven
 from arena.journal.bot_history import RecordedMatch, RecordedRound
 from arena.journal.endings import Fault
 from arena.journal.lines import game_record
@@ -76,7 +78,7 @@ async def _until_stopped(matches: Matches, spec: BotSpec, tell: Callable[[Decisi
     went = RegressResult(stopped=True)
     with trio.CancelScope() as scope:
         async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
-            went = await _lead(matches, LocalPlayer(spec, nursery, lambda _: None), tell)
+            went = await _lead(matches, LocalPlayer(spec, TrioProcesses(nursery), lambda _: None), tell)
             nursery.cancel_scope.cancel()
     return went
 
@@ -87,7 +89,7 @@ async def _lead(matches: Matches, player: LocalPlayer, tell: Callable[[Decision]
             await _lead_match(seat, match, player, tell)
     except StartFailure as failure:
         return RegressResult(failure=str(failure))
-    await player.leave()
+    await driven(player.leave())
     return RegressResult()
 
 
@@ -104,7 +106,7 @@ async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, tel
     for recorded in match.rounds:
         score = await _RepeatedRound(recorded, host, player, tell).lead()
     if end := host.end_match(score):
-        await player.tell(end)
+        await driven(player.tell(end))
 
 
 class _RepeatedRound:
@@ -136,22 +138,22 @@ class _RepeatedRound:
             referee.answer(text, 0)
         assert self._record.outcome is not None
         if end := self._host.end_round(self._record.outcome, self._recorded.revealed):
-            await self._player.tell(end)
+            await driven(self._player.tell(end))
         return self._score.after(self._record.outcome)
 
     async def _sit_down(self, position: int) -> Referee:
         """Starts the bot if necessary and begins the round. Returns its referee, `position` moves into the round.
         Raises StartFailure if the bot does not start."""
         try:
-            await self._player.arrive()
+            await driven(self._player.arrive())
         except LeftBetweenRounds as left:
             self._gone = AnswerFault(left.ending, str(left))
-            await self._player.arrive()
+            await driven(self._player.arrive())
         if start := self._host.start_match():
-            await self._player.tell(start)
+            await driven(self._player.tell(start))
         record = self._record
         referee = Referee(record.rules, record.deal, record.first)
-        await self._player.tell(self._host.start_round(referee, self._recorded.deal, self._score))
+        await driven(self._player.tell(self._host.start_round(referee, self._recorded.deal, self._score)))
         self._seated = True
         while referee.ask() and (played := len(referee.moves)) < position:
             referee.answer(record.moves[played][1], 0)
@@ -183,13 +185,13 @@ class _RepeatedRound:
 
     @property
     def _link(self) -> Link:
-        assert self._player.link is not None
+        assert isinstance(self._player.link, Link)
         return self._player.link
 
     async def _failed(self, ending: Fault, detail: str) -> AnswerFault:
         if overrun := self._player.overrun:
             ending, detail = overrun.ending, overrun.words
-        await self._player.leave()
+        await driven(self._player.leave())
         self._seated = False
         self._clock = RoundClock((self._player.spec.limits, self._player.spec.limits))
         return AnswerFault(ending, detail)
@@ -197,8 +199,8 @@ class _RepeatedRound:
     async def _last_words(self, closed: str) -> str:
         process = self._player.process
         assert process is not None
-        wrote = await process.last_words()
-        return with_last_words(process.ended_words or closed, wrote)
+        wrote = await driven(process.last_words())
+        return with_last_words(process.state.ended_words or closed, wrote)
 
 
 def _illegal(game: Game, text: str) -> AnswerFault | None:

@@ -1,23 +1,23 @@
-"""One match between two bots: seats them, announces each round, plays it (round_play.py) and sends them the result."""
+"""One match between two bots: seats them, announces each round, plays it (round_play.py) and sends them the result.
+Pure: it says what it wants (bots/wants.py), and a driver does it."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 import attrs
-import trio
 
 from arena.bots.player import LeftBetweenRounds, StartFailure
+from arena.bots.wants import Both, Logic
 from arena.journal.endings import Fault
 from arena.match.audience import Audience, Scene
 from arena.match.host import Host
 from arena.match.referee import Referee
 from arena.match.reveals import Reveals
 from arena.match.round_play import Players, RoundPlay, Void, Watched
-from arena.match.watchdog import Watchdog
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
+from arena.support.timekeeping import Stalls
 from engine.cards import SEATS, Seat, other
 from engine.ruleset import RuleSet
 from engine.scoring import Score
@@ -26,6 +26,8 @@ from protocol.messages import Error
 # A stall excuses a bot only if it took at least this part of the bot's time to start: a bot that had all but a few
 # milliseconds of its time is too slow.
 _NOTABLE_PART_OF_START: Final = 0.1
+
+NotSeated = StartFailure | LeftBetweenRounds
 
 
 @attrs.frozen
@@ -38,10 +40,6 @@ class PlayedRound:
     void: Void | None  # why it does not count; None if it does
     bundle: str | None = None  # the folder with details of a fault
     withdrawn: bool = False  # the round was not played, because a bot is withdrawn
-
-
-def utc_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class Match:
@@ -57,7 +55,7 @@ class Match:
         planned: PlannedMatch,
         rules: RuleSet,
         players: Players,
-        watch: Watchdog,
+        stalls: Stalls,
         keep_fault: Callable[[PlayedRound, Players], str | None],
         may_excuse: Callable[[str], bool],
         dealt_before: Mapping[int, Dealt],
@@ -66,7 +64,7 @@ class Match:
         self.planned = planned
         self._rules = rules
         self._players = players
-        self._watch = watch
+        self._stalls = stalls
         self._keep_fault = keep_fault
         self._may_excuse = may_excuse
         self._audience = audience
@@ -85,25 +83,24 @@ class Match:
             clock=player.spec.limits.for_match(),
         )
 
-    async def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt) -> PlayedRound:
-        """Play one round. `score` is the score before it; its `first` begins."""
+    def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt, started: str) -> Logic[PlayedRound]:
+        """Play one round. `score` is the score before it; its `first` begins. `started` is the time of day."""
         deal = self._reveals.dealt(planned, dealt)
         referee = Referee(self._rules, dealt.deal, score.first)
-        started = utc_now()
-        void = await self._seat_both(referee)
+        void = yield from self._seat_both(referee)
         if void is None and referee.outcome is None:
             for player, host in zip(self._players, self._hosts, strict=True):
-                await player.tell(host.start_round(referee, deal, score))
+                yield from player.tell(host.start_round(referee, deal, score))
             watched = self._watched(planned, referee, score)
-            play = RoundPlay(referee, self._players, self._hosts, self._watch, self._may_excuse, watched)
-            void = await play.play()
+            play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched)
+            void = yield from play.play()
         played = PlayedRound(planned, score.first, dealt, referee, started, void)
         if void is not None:
             self._reveals.void(planned)
             return played
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
-        await self._tell_result(played, score)
+        yield from self._tell_result(played, score)
         return played
 
     def _watched(self, planned: PlannedRound, referee: Referee, score: Score) -> Watched:
@@ -115,27 +112,14 @@ class Match:
         names = self._players[0].spec.name, self._players[1].spec.name
         return Scene(self.planned.id, planned.number, self._rules.name, names, score.first, score.points)
 
-    async def _seat_both(self, referee: Referee) -> Void | None:
+    def _seat_both(self, referee: Referee) -> Logic[Void | None]:
         """Get both bots to the table. A bot that does not come loses the round; if neither comes, there is no winner.
         Returns why the round is void if a bot was late because the arena stood still."""
         if all(self._players[seat].is_here and self._hosts[seat].between_rounds for seat in SEATS):
             return None  # as in every round but the first
-        failures: dict[Seat, StartFailure | LeftBetweenRounds] = {}
-
-        async def seat_one(seat: Seat) -> None:
-            player = self._players[seat]
-            try:
-                await player.arrive()
-            except (StartFailure, LeftBetweenRounds) as failure:
-                failures[seat] = failure
-            else:
-                if start := self._hosts[seat].start_match():
-                    await player.tell(start)
-
-        async with trio.open_nursery() as nursery:
-            for seat in SEATS:
-                nursery.start_soon(seat_one, seat)
-        for seat, failure in sorted(failures.items()):
+        came = yield Both(self._seat_one(SEATS[0]), self._seat_one(SEATS[1]))
+        failures: dict[Seat, NotSeated] = {seat: came[seat] for seat in SEATS if came[seat] is not None}
+        for seat, failure in failures.items():
             if void := self._excused(seat, failure):
                 return void
         if len(failures) == len(SEATS):
@@ -145,18 +129,29 @@ class Match:
             referee.forfeit(seat, ending, str(failure))
         return None
 
-    def _excused(self, seat: Seat, failure: StartFailure | LeftBetweenRounds) -> Void | None:
+    def _seat_one(self, seat: Seat) -> Logic[NotSeated | None]:
+        """Get one bot to the table and tell it of the match. Returns why it did not come."""
+        player = self._players[seat]
+        try:
+            yield from player.arrive()
+        except (StartFailure, LeftBetweenRounds) as failure:
+            return failure
+        if start := self._hosts[seat].start_match():
+            yield from player.tell(start)
+        return None
+
+    def _excused(self, seat: Seat, failure: NotSeated) -> Void | None:
         time_was_up = failure.time_was_up if isinstance(failure, StartFailure) else None
         spec = self._players[seat].spec
         if time_was_up is None or spec.limits.start_ms is None or not self._may_excuse(spec.name):
             return None
-        stall = self._watch.stall_at(time_was_up)
+        stall = self._stalls.stall_at(time_was_up)
         lost_ms = 0 if stall is None else (stall.until - stall.since) * 1000
         if lost_ms < spec.limits.start_ms * _NOTABLE_PART_OF_START:
             return None
         return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
-    async def _tell_result(self, played: PlayedRound, score: Score) -> None:
+    def _tell_result(self, played: PlayedRound, score: Score) -> Logic[None]:
         """Send the result to both bots. A bot at fault also gets an error, and has to start again."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
@@ -166,14 +161,14 @@ class Match:
         for player, host in zip(self._players, self._hosts, strict=True):
             at_fault = fault is not None and fault.seat == host.seat and player.link is not None
             if fault and at_fault:
-                await player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
+                yield from player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
             if end := host.end_round(outcome, deals):
-                await player.tell(end)
+                yield from player.tell(end)
             if at_fault:
-                await player.leave()
+                yield from player.leave()
 
-    async def conclude(self, score: Score) -> None:
+    def conclude(self, score: Score) -> Logic[None]:
         """Send the result of the match to both bots."""
         for player, host in zip(self._players, self._hosts, strict=True):
             if end := host.end_match(score):
-                await player.tell(end)
+                yield from player.tell(end)

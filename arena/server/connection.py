@@ -7,7 +7,8 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.conversation import LinkClosed
+from arena.bots.link import Link
 from arena.server.lingering import say_last
 from protocol.messages import Bye, Error
 

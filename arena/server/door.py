@@ -17,7 +17,8 @@ from typing import Final
 
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.conversation import ConversationLimits, LinkClosed
+from arena.bots.link import Link
 from arena.bots.streams import TcpStream, tune
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
@@ -135,13 +136,10 @@ class Door:
         return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
 
     async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
-        link = Link(
-            stream,
-            line_limit=self._limits.line,
-            most_ignored=self._limits.late_answers,
-            kept_lines=_KEPT_LINES,
-            eof_mid_line_is_disconnect=True,
+        limits = ConversationLimits(
+            self._limits.line, self._limits.late_answers, _KEPT_LINES, eof_mid_line_is_disconnect=True
         )
+        link = Link(stream, limits)
         place = stranger.place
         try:
             hello = await self._hello(link, stream, stranger)

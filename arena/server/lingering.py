@@ -5,7 +5,8 @@ from typing import Final
 
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.conversation import LinkClosed
+from arena.bots.link import Link
 from arena.bots.streams import tcp_below
 from protocol.messages import Bye, Error
 from protocol.session import State

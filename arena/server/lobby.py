@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 import trio
 
-from arena.bots.link import LinkClosed
+from arena.bots.conversation import LinkClosed
 from arena.bots.player import Gone, Player, StartFailure
+from arena.bots.wants import Await, Logic
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import RemoteSpec
 from arena.server.connection import Connection
@@ -169,16 +170,20 @@ class RemotePlayer(Player):
         self._connection = connection
         self._given_up = connection is None  # do not wait for it any more, but use a connection that is free
 
-    async def arrive(self) -> None:
-        if self.link is None and not await self._sit():
+    def now(self) -> float:
+        return trio.current_time()
+
+    def arrive(self) -> Logic[None]:
+        if self.link is None and not (yield Await(self._sit)):
             raise StartFailure(f"it is not connected and did not connect within {self._lobby.grace:g} seconds")
 
-    async def come_back(self, closed: str) -> None:
+    def come_back(self, closed: str, until: float) -> Logic[None]:
         self._lose()
-        if not await self._sit():
+        if not (yield Await(self._sit, until)):
             raise Gone(Fault.DISCONNECTED, f"{closed}, and it did not reconnect within {self._lobby.grace:g} seconds")
 
-    async def leave(self) -> None:
+    def leave(self) -> Logic[None]:
+        yield from ()  # nothing to wait for: the door closes the connection
         self._lose(Bye("the connection ends with a fault", again=True))
 
     def let_go(self) -> None:

@@ -13,7 +13,8 @@ from typing import Final
 
 import trio
 
-from arena.bots.link import Link, LinkClosed
+from arena.bots.conversation import LinkClosed
+from arena.bots.link import Link
 from arena.match.audience import Scene
 from arena.match.referee import Referee
 from arena.match.translate import seat_number

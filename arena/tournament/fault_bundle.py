@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from arena.bots.link import said_text
+from arena.bots.conversation import said_text
 from arena.journal.file import OPENING
 from arena.journal.lines import SeatNumber
 from arena.match.match import PlayedRound

@@ -22,13 +22,13 @@ from arena.journal.lines import (
 )
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
-from arena.match.match import utc_now
 from arena.plan.bot_spec import RemoteSpec
 from arena.plan.config import Config, ConfigError
 from arena.plan.deals import DealKey, is_recorded
 from arena.plan.recorded_config import differences
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
+from arena.support.timestamps import utc_now
 from engine.cards import Seat
 from engine.ruleset import RuleSet
 from engine.scoring import Score

@@ -2,10 +2,9 @@
 
 from typing import Final, Protocol
 
-import trio
-
-from arena.bots.player import LocalPlayer, Player
+from arena.bots.player import LocalPlayer, Player, Processes
 from arena.bots.stderr import StderrKeeper
+from arena.bots.wants import Logic
 from arena.plan.bot_spec import AnySpec, RemoteSpec
 
 _IDLE_BOTS: Final = 8  # idle processes kept, for each match that may be played at once
@@ -50,19 +49,19 @@ class NoRemoteBots:
 
 
 class Seats:
-    """Gives players to matches and takes them back. Processes live in `nursery` until they leave or it is cancelled."""
+    """Gives players to matches and takes them back. The processes of local bots belong to `processes`."""
 
     def __init__(
         self,
         bots: tuple[AnySpec, ...],
         remote_bots: RemoteBots,
-        nursery: trio.Nursery,
+        processes: Processes,
         concurrency: int,
         keeper: "StderrKeeper",
     ):
         self._bots = bots
         self._remote_bots = remote_bots
-        self._nursery = nursery
+        self._processes = processes
         self._idle_limit = _IDLE_BOTS * concurrency
         self._keeper = keeper
         self._idle: list[tuple[int, LocalPlayer]] = []  # the most recently used last
@@ -74,17 +73,17 @@ class Seats:
         for place in reversed(range(len(self._idle))):
             if self._idle[place][0] == number:
                 return self._idle.pop(place)[1]
-        return LocalPlayer(spec, self._nursery, self._keeper.of(number, spec))
+        return LocalPlayer(spec, self._processes, self._keeper.of(number, spec))
 
-    async def give_back(self, number: int, player: Player) -> None:
+    def give_back(self, number: int, player: Player) -> Logic[None]:
         if not isinstance(player, LocalPlayer):
             self._remote_bots.let_go(player)
             return
         self._idle.append((number, player))
         while len(self._idle) > self._idle_limit:
-            await self._idle.pop(0)[1].leave()
+            yield from self._idle.pop(0)[1].leave()
 
-    async def clear(self) -> None:
+    def clear(self) -> Logic[None]:
         """End all idle processes."""
         while self._idle:
-            await self._idle.pop()[1].leave()
+            yield from self._idle.pop()[1].leave()

@@ -9,8 +9,9 @@ import trio
 
 from arena.bots.player import LocalPlayer
 from arena.bots.stderr import PassedOn
+from arena.bots.trio_driver import TrioProcesses, driven
+from arena.bots.watchdog import Watchdog
 from arena.match.match import Match, PlayedRound
-from arena.match.watchdog import Watchdog
 from arena.plan.bot_spec import BotError, BotSpec
 from arena.plan.deals import Dealt
 from arena.plan.legacy_deals import recoloured
@@ -18,6 +19,7 @@ from arena.plan.recorded_config import spec_of
 from arena.plan.schedule import MatchId, PlannedMatch
 from arena.support.signals import calling_on_signals
 from arena.support.text import printable
+from arena.support.timestamps import utc_now
 from arena.tournament.fault_bundle import BundledFault, BundleError, FaultBundle, read_bundle
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -86,10 +88,11 @@ async def _play(bundle: FaultBundle, rules: RuleSet, specs: Sequence[BotSpec]) -
     dealt = Dealt(seed, secrets.token_hex(16), deal)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, PassedOn()) for spec in specs)
+        one, two = (LocalPlayer(spec, TrioProcesses(nursery), PassedOn()) for spec in specs)
         match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
-        played = await match.play_round(planned.rounds[0], Score(rules, first), dealt)
-        await one.leave()
-        await two.leave()
+        playing = match.play_round(planned.rounds[0], Score(rules, first), dealt, utc_now())
+        played = await driven(playing, watch)
+        await driven(one.leave())
+        await driven(two.leave())
         nursery.cancel_scope.cancel()
     return played

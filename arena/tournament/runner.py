@@ -20,19 +20,21 @@ from typing import Final
 import trio
 
 from arena.bots.stderr import StderrKeeper
+from arena.bots.trio_driver import TrioProcesses, driven
+from arena.bots.watchdog import Watchdog
 from arena.journal.endings import Fault
 from arena.journal.file import Rescue, beside
 from arena.journal.lines import Journal, RoundLine
 from arena.match.audience import Audience
-from arena.match.match import Match, PlayedRound, utc_now
+from arena.match.match import Match, PlayedRound
 from arena.match.referee import Referee
 from arena.match.round_play import Players, Void
-from arena.match.watchdog import Watchdog
 from arena.plan.bot_spec import Restart
 from arena.plan.config import Config
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from arena.support.signals import first_exception
+from arena.support.timestamps import utc_now
 from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
 from arena.tournament.fault_bundle import write_bundle
 from arena.tournament.ledger import Ledger, planned_matches
@@ -120,21 +122,21 @@ class Tournament:
                 with self._playing:
                     async with trio.open_nursery() as workers:
                         workers.start_soon(self._watch.run)
-                        await self._work(sender, workers)
+                        await self._work(sender, TrioProcesses(workers))
                         workers.cancel_scope.cancel()
         if self._writer.failure is not None:
             raise TournamentError(self._writer.failure)
         if self._failure is not None:
             raise self._failure
 
-    async def _work(self, sender: EventSender, processes: trio.Nursery) -> None:
+    async def _work(self, sender: EventSender, processes: TrioProcesses) -> None:
         seats = Seats(self._config.bots, self._remote_bots, processes, self._config.concurrency, self._stderr)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 one, two = match.bots
                 players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
                 matches.start_soon(self._play_and_return, match, players, seats, sender)
-        await seats.clear()
+        await driven(seats.clear())
 
     async def _play_and_return(self, match: PlannedMatch, players: Players, seats: Seats, sender: EventSender) -> None:
         try:
@@ -144,7 +146,7 @@ class Tournament:
             self._playing.cancel()
             return
         for number, player in zip(match.bots, players, strict=True):
-            await seats.give_back(number, player)
+            await driven(seats.give_back(number, player))
         if self._audience is not None:
             self._audience.match_over(match.id)
         self._matchmaker.over(match)
@@ -173,12 +175,12 @@ class Tournament:
                     await sender.send(BotWithdrawn(name, self._config.max_faults))
                 for player in players:
                     if player.spec.restart is Restart.ROUND:
-                        await player.leave()
-        await match.conclude(self._score(planned))
+                        await driven(player.leave())
+        await driven(match.conclude(self._score(planned)))
         self._ledger.close(planned)
         for player in players:
             if player.spec.restart is Restart.MATCH:
-                await player.leave()
+                await driven(player.leave())
 
     def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         parent = self._beside("faults")
@@ -233,7 +235,7 @@ class Tournament:
             if played.void is None:
                 return round_line(played, match.planned.id, names, self._config.rules)
             for player in players:
-                await player.leave()
+                await driven(player.leave())
             line = void_line(planned, match.planned.id, names, played.void, played.started)
             self._ledger.add_void(line)
             await sender.send(RoundVoid(line))
@@ -245,7 +247,7 @@ class Tournament:
     async def _try(self, match: Match, planned: PlannedRound, score: Score) -> PlayedRound:
         dealt = self._deal(planned)
         try:
-            return await match.play_round(planned, score, dealt)
+            return await driven(match.play_round(planned, score, dealt, utc_now()), self._watch)
         except Exception as error:  # our own bug, or a machine that ran out of something: never a bot's loss
             cause = first_exception(error)
             reason = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import trio
 
-from arena.bots.launch import running_launcher
-from arena.bots.process import BotProcess, spawn
+from arena.bots.process import BotProcess, running_launcher, spawn
 from arena.bots.process_tree import children_of, descendants
 from tests.attack.findings import Finding
 from tests.helpers.sandboxes import IS_ROOT, NO_SANDBOX, PYTHON, boxed

@@ -13,6 +13,7 @@ import trio
 
 from arena.bots.player import LocalPlayer
 from arena.bots.sandbox_check import SandboxError, settled
+from arena.bots.trio_driver import TrioProcesses, driven
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.config import Config
 from tests.bench.arena import Counting, c_bot, configured, show, timed
@@ -32,11 +33,11 @@ async def start_and_end(spec: AnySpec) -> tuple[float, float]:
     """Milliseconds until the bot has said hello, and from its dismissal until nothing of it is left."""
     assert isinstance(spec, BotSpec)
     async with trio.open_nursery() as nursery:
-        player = LocalPlayer(spec, nursery, lambda _: None)
+        player = LocalPlayer(spec, TrioProcesses(nursery), lambda _: None)
         began = time.perf_counter()
-        await player.arrive()
+        await driven(player.arrive())
         here = time.perf_counter()
-        await player.leave()
+        await driven(player.leave())
         return (here - began) * 1000, (time.perf_counter() - here) * 1000
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.bots.launch import running_launcher
-from arena.bots.process import spawn
+from arena.bots.process import running_launcher, spawn
 from arena.bots.process_tree import descendants
 from arena.bots.sandbox_check import Machine, SandboxError, settled
 from arena.devtools.escapes.run import ATTEMPTS

@@ -17,7 +17,8 @@ import trio
 
 from arena.bots import launch
 from arena.bots.launch import Kept
-from arena.bots.process import BotProcess, SpawnError, spawn
+from arena.bots.process import BotProcess, fork, running_launcher, spawn, started
+from arena.bots.process_state import SpawnError
 from arena.bots.process_tree import children_by_parent, children_of, descendants, memory_of
 from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
@@ -97,9 +98,9 @@ while time.monotonic() < until:
 """
     async with spawn(python(code)) as process:
         await said_numbers(process)
-        assert descendants(launch.running_launcher().pid)
+        assert descendants(running_launcher().pid)
     with trio.fail_after(30):
-        while descendants(launch.running_launcher().pid):
+        while descendants(running_launcher().pid):
             await trio.sleep(0.01)
 
 
@@ -246,8 +247,8 @@ async def test_a_keeper_that_was_stopped_does_not_stop_the_arena(monkeypatch: py
 
 async def test_a_launcher_that_was_killed_is_replaced() -> None:
     async with spawn(python("import sys; sys.stdin.read()")) as process:
-        os.kill(launch.running_launcher().pid, signal.SIGKILL)
-        os.waitid(os.P_PID, launch.running_launcher().pid, os.WEXITED | os.WNOWAIT)
+        os.kill(running_launcher().pid, signal.SIGKILL)
+        os.waitid(os.P_PID, running_launcher().pid, os.WEXITED | os.WNOWAIT)
         async with spawn(BotSpec("x", ("/bin/echo", "7"))) as another:
             assert await said_numbers(another) == [7]
     assert process.exit_status == 0
@@ -256,13 +257,13 @@ async def test_a_launcher_that_was_killed_is_replaced() -> None:
 async def test_a_shortage_of_the_arena_is_not_the_bots_fault() -> None:
     """An error that says so, and no SpawnError, which would be the bot's."""
     async with spawn(BotSpec("x", ("/bin/true",))):
-        os.kill(launch.running_launcher().pid, signal.SIGSTOP)
-        while " T " not in Path(f"/proc/{launch.running_launcher().pid}/stat").read_text():
+        os.kill(running_launcher().pid, signal.SIGSTOP)
+        while " T " not in Path(f"/proc/{running_launcher().pid}/stat").read_text():
             await trio.sleep(0.001)
-        kept = launch.running_launcher().fork((0, 1, 2))
-        os.kill(launch.running_launcher().pid, signal.SIGKILL)
+        kept = fork((0, 1, 2))
+        os.kill(running_launcher().pid, signal.SIGKILL)
         with pytest.raises(OSError, match="the keeper of a bot was killed before it started the bot"):
-            await kept.started(b"")
+            await started(kept, b"")
         kept.close()
 
 
@@ -272,9 +273,9 @@ async def test_who_is_to_blame_depends_on_what_the_system_refuses(number: int, e
     ours.setblocking(False)
     with keepers:
         keepers.sendall(b'{"refused":%d}\n' % number)
-        kept = launch.Kept(ours)
+        kept = Kept(ours, trio.Event(), trio.Event())
         with pytest.raises(error, match=os.strerror(number)):
-            await kept.started(b"")
+            await started(kept, b"")
         kept.close()
 
 
@@ -350,7 +351,7 @@ def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
     heard = Kept.hear
     told = 0
 
-    def hear(kept: Kept, news: dict[str, Any]) -> None:
+    def hear(kept: Kept[trio.Event], news: dict[str, Any]) -> None:
         nonlocal told
         heard(kept, news)
         if "started" in news and not told:

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from arena.bots.launch import running_launcher
-from arena.bots.link import Link, LinkClosed, said_text
-from arena.bots.process import BotProcess, SpawnError, spawn
+from arena.bots.conversation import LinkClosed, said_text
+from arena.bots.link import Link
+from arena.bots.process import BotProcess, running_launcher, spawn
+from arena.bots.process_state import SpawnError
 from arena.plan.bot_spec import BotError, BotSpec, parse_bot
 from protocol.errors import RemoteProtocolError
 from protocol.messages import PROTOCOL, BotHello, ServerHello

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import trio
 
-from arena.bots.launch import running_launcher
 from arena.bots.player import LocalPlayer, StartFailure
-from arena.bots.process import BotProcess, spawn
+from arena.bots.process import BotProcess, running_launcher, spawn
 from arena.bots.process_tree import children_of, descendants
 from arena.bots.sandbox import OWN_PROCESSES
 from arena.bots.sandbox_check import Settled, settled
+from arena.bots.trio_driver import TrioProcesses, driven
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.bot_spec import AnySpec, BotSpec
@@ -201,9 +201,9 @@ async def test_its_exit_status_is_passed_on(code: str, status: int) -> None:
 
 async def start_failure(spec: BotSpec) -> StartFailure:
     async with trio.open_nursery() as nursery:
-        player = LocalPlayer(spec, nursery, lambda _: None)
+        player = LocalPlayer(spec, TrioProcesses(nursery), lambda _: None)
         with pytest.raises(StartFailure) as caught:
-            await player.arrive()
+            await driven(player.arrive())
         nursery.cancel_scope.cancel()
     return caught.value
 

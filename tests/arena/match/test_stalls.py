@@ -9,26 +9,23 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.bots.player import LocalPlayer
+from arena.bots.wants import Both, Logic
+from arena.bots.watchdog import Watchdog
 from arena.cli.progress import Quiet
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.journal.verify import verify_journals
-from arena.match.match import Match, PlayedRound
-from arena.match.watchdog import Stall, Watchdog
-from arena.plan.bot_spec import BotSpec
+from arena.match.match import PlayedRound
 from arena.plan.config import Config
-from arena.plan.deals import DealKey
 from arena.stats.standings import fold
 from arena.stats.tables import render
+from arena.support.timekeeping import Stall, Stalls
 from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from engine.cards import SEATS
-from engine.scoring import Score
+from tests.helpers.drivers import KEY, Driver, RunLogic, both_drivers, first_round, match_of, players_of
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import command, configured, rounds_in, steady
-
-KEY = DealKey("7", is_public=True)
 
 
 async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
@@ -49,52 +46,58 @@ async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testi
         nursery.cancel_scope.cancel()
 
 
-class StalledWatchdog(Watchdog):
+class Stalled(Stalls):
     """Of a machine that stood still at every deadline, from so many seconds before it."""
 
-    seconds = 5.0
+    def __init__(self, seconds: float):
+        super().__init__(lambda: 0)
+        self._seconds = seconds
 
     def stall_at(self, moment: float) -> Stall | None:
-        return Stall(moment - self.seconds, moment + 0.001)
+        return Stall(moment - self._seconds, moment + 0.001)
 
 
-async def play_one_round(
-    config: Config, watch: Watchdog, may_excuse: bool = True, meanwhile: Callable[[], None] | None = None
+class StalledWatchdog(Watchdog):
+    def stall_at(self, moment: float) -> Stall | None:
+        return Stalled(5).stall_at(moment)
+
+
+def play_one_round(
+    run: RunLogic[PlayedRound],
+    config: Config,
+    stalls: Stalls | None = None,
+    may_excuse: bool = True,
+    meanwhile: Callable[[], None] | None = None,
 ) -> PlayedRound:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch.run)
-        one, two = (LocalPlayer(spec, nursery, lambda _: None) for spec in config.bots if isinstance(spec, BotSpec))
-        match = Match(
-            planned_matches(config)[0], config.rules, (one, two), watch, lambda *_: None, lambda _: may_excuse, {}
-        )
-        planned = match.planned.rounds[0]
-        if meanwhile is not None:
-            await one.arrive()
-            await two.arrive()
-            nursery.start_soon(_call_after, 0.02, meanwhile)
-        played = await match.play_round(planned, Score(config.rules, SEATS[0]), KEY.deal(planned, config.rules))
-        await one.leave()
-        await two.leave()
-        nursery.cancel_scope.cancel()
-    return played
+    def play(driver: Driver) -> Logic[PlayedRound]:
+        players = players_of(config, driver)
+        match = match_of(config, players, stalls or driver.stalls, may_excuse=may_excuse)
+        if meanwhile is None:
+            return (yield from first_round(match, config))
+        for player in players:
+            yield from player.arrive()
+        played, _ = yield Both(first_round(match, config), call_after(driver, 0.02, meanwhile))
+        assert isinstance(played, PlayedRound)
+        return played
+
+    return run(play)
 
 
-async def _call_after(seconds: float, call: Callable[[], None]) -> None:
-    await trio.sleep(seconds)
+def call_after(driver: Driver, seconds: float, call: Callable[[], None]) -> Logic[None]:
+    yield from driver.pause(seconds)
     call()
 
 
+@both_drivers
 @pytest.mark.parametrize(
     ("stalled_before", "may_excuse", "is_void"), [(5.0, True, True), (0.05, True, False), (5.0, False, False)]
 )
-async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
-    stalled_before: float, may_excuse: bool, is_void: bool
+def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
+    run: RunLogic[PlayedRound], stalled_before: float, may_excuse: bool, is_void: bool
 ) -> None:
     """The bot answers 0.2 seconds late."""
     config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    watch = StalledWatchdog()
-    watch.seconds = stalled_before
-    played = await play_one_round(config, watch, may_excuse)
+    played = play_one_round(run, config, Stalled(stalled_before), may_excuse)
     if is_void:
         assert played.void is not None
         assert played.void.excused == SEATS[0]
@@ -106,31 +109,34 @@ async def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
         assert played.referee.fault.ending is Fault.TIMEOUT
 
 
-async def test_delay_elsewhere_than_at_the_deadline_excuses_nothing() -> None:
+@both_drivers
+def test_delay_elsewhere_than_at_the_deadline_excuses_nothing(run: RunLogic[PlayedRound]) -> None:
     """The arena stands still while the bot thinks, long before its time is up; the bot is late all the same."""
     config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    played = await play_one_round(config, Watchdog(), meanwhile=lambda: time.sleep(0.3))
+    played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.3))
     assert played.void is None
     assert played.referee.fault is not None
     assert played.referee.fault.ending is Fault.TIMEOUT
 
 
-async def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts() -> None:
+@both_drivers
+def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts(run: RunLogic[PlayedRound]) -> None:
     """The round goes on: a bot gains nothing by being late on purpose while the machine is busy."""
     config = configured(steady("a"), steady("b"), st="0.2", timemargin="0")
-    played = await play_one_round(config, Watchdog(), meanwhile=lambda: time.sleep(0.5))
+    played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.5))
     assert (played.void, played.referee.fault) == (None, None)
     assert played.referee.outcome is not None
     times = [move.ms for move in played.referee.moves if move.ms is not None]
     assert max(times) <= 200
 
 
+@both_drivers
 @pytest.mark.parametrize("stalled", [True, False])
-async def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(stalled: bool) -> None:
+def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(
+    run: RunLogic[PlayedRound], stalled: bool
+) -> None:
     config = configured(f"slow={bad_command('slow-start')}", steady("good"), start="0.5")
-    watch = StalledWatchdog()
-    watch.seconds = 0.2 if stalled else 0.02
-    played = await play_one_round(config, watch)
+    played = play_one_round(run, config, Stalled(0.2 if stalled else 0.02))
     if stalled:
         assert played.void is not None
         assert (played.void.excused, played.referee.fault) == (SEATS[0], None)

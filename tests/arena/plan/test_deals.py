@@ -13,6 +13,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.bots.wants import Await, Logic
 from arena.cli.progress import Quiet
 from arena.journal.deal_secret import secret_path
 from arena.journal.lines import JournalError, JournalLine, ResumeLine, RevealLine, RoundLine, TournamentLine, read
@@ -52,13 +53,13 @@ def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> 
         made(tournament, *args, **kwargs)
         tournaments.append(tournament)
 
-    async def play_round(match: Match, *args: Any) -> PlayedRound:
+    def play_round(match: Match, *args: Any) -> Logic[PlayedRound]:
         nonlocal rounds
         if not rounds:
             tournaments[0].stop()
-            await trio.sleep_forever()
+            yield Await(trio.sleep_forever)
         rounds -= 1
-        return await play(match, *args)
+        return (yield from play(match, *args))
 
     with monkeypatch.context() as patched:
         patched.setattr(Tournament, "__init__", init)

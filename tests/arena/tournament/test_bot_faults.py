@@ -10,8 +10,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from arena.cli.progress import PlainLines, Quiet
 from arena.journal.lines import RoundLine
 from arena.journal.verify import verify_journals
@@ -22,51 +20,17 @@ from engine.actions import parse
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.game import Game
+from tests.helpers.failing import against, every_way_to_fail
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.processes import bad_command, no_bad_bot_left
 from tests.helpers.tournaments import command, configured, played, rounds_in, steady
 
 
-@pytest.mark.parametrize(
-    ("way", "ending", "detail"),
-    [
-        ("crash-at-start", "failed-to-start", "before it said hello; exit status 1; on stderr: no licence"),
-        ("slow-start", "failed-to-start", "it did not say hello (the limit is 500 ms)"),
-        ("old-protocol", "failed-to-start", "protocol 2 is not supported"),
-        ("crash", "crashed", "it ended (exit status 3); on stderr: I am leaving"),
-        ("exit-0", "crashed", "it ended (exit status 0); on stderr: I am leaving"),
-        ("close-input", "crashed", "the bot closed its end, but it is still running"),
-        ("hang", "timeout", "no answer after "),
-        ("late", "timeout", "ms; the limit was 300 ms for an answer"),
-        ("ignore-sigterm", "timeout", "no answer after "),
-        ("fork", "timeout", "no answer after "),
-        ("flood-lines", "timeout", "the limit was 300 ms for an answer"),
-        ("half-line", "timeout", "12 bytes arrived, but no newline: "),
-        ("old-id", "timeout", "no answer after "),
-        ("flood-stdout", "malformed", "a line is longer than 65536 bytes"),
-        ("garbage", "malformed", "the line is not UTF-8"),
-        ("chatter", "malformed", "the line is not JSON"),
-        ("twice", "malformed", "a second answer to request"),
-        ("future-id", "malformed", "but the latest request was"),
-        ("illegal", "illegal-move", "stone"),
-        ("no-action", "illegal-move", "'resign' is not an action"),
-        ("eat-memory", "out-of-memory", " MiB of memory in all its processes; the limit is 200.0 MiB (option memory)"),
-        ("eat-memory-at-start", "failed-to-start", "the limit is 200.0 MiB (option memory), before it said hello"),
-        ("eat-memory-later", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
-        ("eat-memory-in-child", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
-        ("torn-by-memory", "out-of-memory", "the limit is 200.0 MiB (option memory)"),
-        ("fork-bomb", "out-of-processes", " or more processes at once; the limit is 40 (option processes)"),
-        ("daemon", "timeout", "no answer after "),
-    ],
-)  # fmt: skip
+@every_way_to_fail
 def test_each_way_to_fail_has_its_ending_and_loses_the_round(journal: Path, way: str, ending: str, detail: str) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    start = "0.5" if way == "slow-start" else "10"  # on a busy machine others are slow to start, too
-    slow = "memory" in way or way == "fork-bomb"  # ended by the arena, which takes a moment
-    limits = {"st": "20" if slow else "0.3", "timemargin": "0", "start": start, "memory": "200M", "processes": "40"}
     # Nobody is excused: on a busy machine a stall may lie over the end of so short a time.
-    config = configured(f"bad={bad_command(way)}", steady("good"), journal=journal, max_voids="0", **limits)
-    lines = played(config)
+    lines = played(against(way, journal=journal, max_voids="0"))
     assert len(lines) == 2
     for line in lines:
         assert (line.result.ending, line.fault and line.fault.seat) == (ending, 0)

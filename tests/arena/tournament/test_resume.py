@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.bots.launch import running_launcher
+from arena.bots.process import running_launcher
 from arena.cli.progress import Quiet
 from arena.journal.lines import Journal, JournalError
 from arena.journal.verify import verify_journals

@@ -4,7 +4,7 @@ else is computed from it."""
 from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal
+from typing import Annotated, Any, BinaryIO, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -50,8 +50,9 @@ class ResultLine(Struct, frozen=True):
         """Refuse impossible values when the line is read, not later in the middle of a command."""
         if self.winner not in (None, 0, 1):
             raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
-        if not all(0 <= points <= MOST_POINTS for points in self.points):
-            raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {MOST_POINTS}")
+        one, two = self.points
+        if not (0 <= one <= MOST_POINTS and 0 <= two <= MOST_POINTS):
+            raise ValueError(f"the points are {one} and {two}, but expected 0 to {MOST_POINTS}")
         if self.ending not in ENDINGS:
             raise ValueError(f"{self.ending[:40]!r} is not an ending; there are: {', '.join(ENDINGS)}")
 
@@ -136,12 +137,8 @@ JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
 
 
 def outcome_of(result: ResultLine) -> Outcome:
-    return Outcome(
-        winner=None if result.winner is None else Seat(result.winner),
-        ending=ENDINGS[result.ending],
-        points=result.points,
-        owners=tuple(None if owner is None else Seat(owner) for owner in result.owners),
-    )
+    winner, owners = cast("Seat | None", result.winner), cast("tuple[Seat | None, ...]", result.owners)
+    return Outcome(winner=winner, ending=ENDINGS[result.ending], points=result.points, owners=owners)
 
 
 def game_record(line: RoundLine) -> GameRecord:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.stats.columns import Column
-    from arena.stats.tables import TableFormat
 
 
 class JournalPath(click.Path):
@@ -36,7 +35,7 @@ journal_argument = click.argument("journal", type=JournalPath())
 
 def print_standings(
     journals: list[Path],
-    form: "TableFormat | None" = None,
+    form: str = "table",
     columns: "Sequence[Column] | None" = None,
     cross: bool = False,
     average: float = 0.0,
@@ -44,11 +43,14 @@ def print_standings(
     leave_out_faults: bool = False,
 ) -> None:
     """Prints the table on stdout, and on stderr what is damaged in the journals."""
+    from arena.stats.round_summary import RoundResult, RoundSummary
     from arena.stats.standings import fold
-    from arena.stats.tables import TableFormat, render
+    from arena.stats.tables import TableFormat, render, shows_times
 
+    shown = TableFormat(form)
+    kind = RoundSummary if shows_times(shown, columns) else RoundResult
     with journal_errors():
-        standings, problems = fold(journals, leave_out_faults=leave_out_faults)
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind)
     readable = standings.rounds or len(problems) < _FEW
     for problem in problems if readable else problems[:1]:
         click.echo(problem, err=True)
@@ -58,7 +60,7 @@ def print_standings(
         ratings = standings.rate(average, anchor)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    click.echo(render(standings, ratings, form or TableFormat.TABLE, columns, cross), nl=False)
+    click.echo(render(standings, ratings, shown, columns, cross), nl=False)
     if problems and not standings.rounds:
         sys.exit(1)  # there is nothing in the table because nothing could be read
 
@@ -106,10 +108,8 @@ def table(
       arena table cup.jsonl --cross --format markdown
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
     """
-    from arena.stats.tables import TableFormat
-
     chosen = _columns(columns) if columns else None
-    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+    print_standings(list(journals), form, chosen, cross, average, _anchor(anchor), no_faults)
 
 
 def _columns(text: str) -> "Sequence[Column]":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from arena.cli.reading import reading
 from arena.cli.shared import journal_errors
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class JournalPath(click.Path):
 
 
 _FEW: Final = 5  # problems; a file with more of them and no round is not a journal at all
+_SCREENFUL: Final = 20  # problems
 journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
 journal_argument = click.argument("journal", type=JournalPath())
 
@@ -49,8 +51,8 @@ def print_standings(
 
     shown = TableFormat(form)
     kind = RoundSummary if shows_times(shown, columns) else RoundResult
-    with journal_errors():
-        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind)
+    with journal_errors(), reading("Reading", journals) as progress:
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, progress=progress)
     readable = standings.rounds or len(problems) < _FEW
     for problem in problems if readable else problems[:1]:
         click.echo(problem, err=True)
@@ -133,23 +135,29 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 
 @click.command()
 @journals_argument
-def verify(journals: tuple[Path, ...]) -> None:
+@click.option("--all", "show_all", is_flag=True, help="Print every problem, not only the first ones.")
+def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     """Verify journals: play every round again with the referee, derive every deal from the secret that the journal
-    reveals at its end, and recount every point.
+    reveals at its end, and recount every point. Large journals are verified on all cores.
 
     The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
     \b
-    Example:
+    Examples:
       arena verify cup.jsonl
+      arena verify *.jsonl --all
     """
     from arena.journal.verify import verify_journals
     from arena.support.text import counted
 
-    with journal_errors():
-        report = verify_journals(list(journals))
-    for problem in (*report.torn, *report.problems):
+    with journal_errors(), reading("Verifying", journals) as progress:
+        report = verify_journals(journals, progress=progress)
+    problems = [*report.torn, *report.problems]
+    shown = len(problems) if show_all else _SCREENFUL
+    for problem in problems[:shown]:
         click.echo(problem)
+    if more := len(problems[shown:]):
+        click.echo(f"and {more:,} more; `arena verify --all` prints every problem")
     for remark in report.remarks:
         click.echo(remark)
     verdict = counted(len(report.problems), "problem") if report.problems else "all in order"

@@ -13,7 +13,7 @@ import attrs
 
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
-from arena.journal.reader import JournalReader, Read
+from arena.journal.reader import JournalReader, Progress, Read, no_progress
 from arena.plan.deals import is_recorded
 from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
@@ -129,15 +129,12 @@ class Standings:
             elif fault:
                 self._faults[line.bots[seat]][fault] += 1
         if isinstance(line, RoundSummary):
-            self._count_times(line)
-
-    def _count_times(self, line: RoundSummary) -> None:
-        times: tuple[list[int], list[int]] = ([], [])
-        for seat, _, ms in line.moves:
-            if ms is not None:
-                times[seat].append(ms)
-        self._thinking[line.bots[0]].add(times[0])
-        self._thinking[line.bots[1]].add(times[1])
+            times: tuple[list[int], list[int]] = ([], [])
+            for seat, _, ms in line.moves:
+                if ms is not None:
+                    times[seat].append(ms)
+            self._thinking[line.bots[0]].add(times[0])
+            self._thinking[line.bots[1]].add(times[1])
 
     def _meeting(self, bots: tuple[str, str]) -> Meeting:
         first, second = sorted(bots)
@@ -260,17 +257,18 @@ def fold(
     leave_out_faults: bool = False,
     kind: type[RoundResult] = RoundSummary,
     watch: Watch = lambda _standings, _line, _path, _number: None,
+    progress: Progress = no_progress,
 ) -> tuple[Standings, list[str]]:
     """Read journals as if they were one file. Returns their standings, and one message for each line that cannot be
     used. Raises JournalError if one is not a regular file, and OSError.
 
     `watch` is called with each line right after it was counted. `kind` is the struct to decode rounds as; with
-    RoundResult, which is quicker, there are no thinking times."""
+    RoundResult, which is quicker, there are no thinking times. `progress` is called with each entry."""
     standings = Standings(leave_out_faults=leave_out_faults)
     reader = JournalReader(kind)
     problems: list[str] = []
     more = 0
-    for problem in _fold(reader.read_all(paths), standings, watch):
+    for problem in _fold(reader.read_all(paths), standings, watch, progress):
         if len(problems) < _MOST_PROBLEMS:
             problems.append(problem)
         else:
@@ -278,8 +276,9 @@ def fold(
     return standings, problems + ([f"and {more} more"] if more else []) + reader.remarks()
 
 
-def _fold(entries: Iterable[Read], standings: Standings, watch: Watch) -> Iterator[str]:
+def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress: Progress) -> Iterator[str]:
     for _, entry in entries:
+        progress(entry)
         line = entry.line
         try:
             match line:

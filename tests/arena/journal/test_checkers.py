@@ -130,10 +130,11 @@ def test_ctrl_c_on_a_terminal_reaches_only_the_command(long: Path, tmp_path: Pat
         assert session.text.replace("^C", "").strip() == "Stopped."
 
 
-def test_progress_is_shown_on_a_terminal_and_then_removed(long: Path, tmp_path: Path) -> None:
+def test_progress_is_shown_on_a_terminal_and_then_removed(tmp_path: Path) -> None:
+    path = genuine.write_copies(tmp_path / "cup.jsonl", configured(*BOTS, rules="tactics"), 600)
     for command, words in (("verify", "Verifying"), ("table", "Reading"), ("report", "Writing rounds")):
-        output = ["-o", "out", "--rounds", "50"] if command == "report" else []
-        with arena_in_terminal([command, str(long), *output], tmp_path) as session:
+        output = ["--rounds", "50"] if command == "report" else []
+        with arena_in_terminal([command, str(path), *output], tmp_path) as session:
             assert session.wait_for_status() == 0
             assert words in session.raw.decode()
             assert words not in session.text

@@ -34,6 +34,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench.sandbox
 	@$(BIN)/python -m tests.bench.server
 	@$(BIN)/python -m tests.bench.report
+	@$(BIN)/python -m tests.bench.offline
 	@$(BIN)/python -m tests.bench.strangers
 
 attack: $(READY)  ## stalls, storms, strangers, kills, sandboxes and bad bots, for some minutes; fails if any did harm

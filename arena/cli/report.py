@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from arena.cli.reading import bar, reading
 from arena.cli.shared import journal_errors
 from arena.cli.table import journals_argument
 
@@ -46,14 +47,15 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None) ->
     from arena.stats.report_data import gather
 
     target = folder or journals[0].with_suffix(".report")
-    with journal_errors():
-        found = gather(journals)
+    with journal_errors(), reading("Reading", journals) as progress:
+        found = gather(journals, progress)
     total = found.standings.rounds
     if not total:
         problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"
         raise click.ClickException(f"{problem}; there is nothing to report")
     try:
-        embedded = write_report(found, target, most)
+        with bar("Writing rounds", total if most is None else min(most, total)) as written:
+            embedded = write_report(found, target, most, written)
     except ReportError as error:
         raise click.ClickException(str(error)) from None
     for problem in found.problems:

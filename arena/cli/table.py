@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from arena.cli.reading import reading
 from arena.cli.shared import journal_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.stats.columns import Column
-    from arena.stats.tables import TableFormat
 
 
 class JournalPath(click.Path):
@@ -30,13 +30,14 @@ class JournalPath(click.Path):
 
 
 _FEW: Final = 5  # problems; a file with more of them and no round is not a journal at all
+_SCREENFUL: Final = 20  # problems
 journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
 journal_argument = click.argument("journal", type=JournalPath())
 
 
 def print_standings(
     journals: list[Path],
-    form: "TableFormat | None" = None,
+    form: str = "table",
     columns: "Sequence[Column] | None" = None,
     cross: bool = False,
     average: float = 0.0,
@@ -44,11 +45,14 @@ def print_standings(
     leave_out_faults: bool = False,
 ) -> None:
     """Prints the table on stdout, and on stderr what is damaged in the journals."""
+    from arena.stats.round_summary import RoundResult, RoundSummary
     from arena.stats.standings import fold
-    from arena.stats.tables import TableFormat, render
+    from arena.stats.tables import TableFormat, render, shows_times
 
-    with journal_errors():
-        standings, problems = fold(journals, leave_out_faults=leave_out_faults)
+    shown = TableFormat(form)
+    kind = RoundSummary if shows_times(shown, columns) else RoundResult
+    with journal_errors(), reading("Reading", journals) as progress:
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, progress=progress)
     readable = standings.rounds or len(problems) < _FEW
     for problem in problems if readable else problems[:1]:
         click.echo(problem, err=True)
@@ -58,7 +62,7 @@ def print_standings(
         ratings = standings.rate(average, anchor)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    click.echo(render(standings, ratings, form or TableFormat.TABLE, columns, cross), nl=False)
+    click.echo(render(standings, ratings, shown, columns, cross), nl=False)
     if problems and not standings.rounds:
         sys.exit(1)  # there is nothing in the table because nothing could be read
 
@@ -107,10 +111,8 @@ def table(
       arena table cup.jsonl --cross --format markdown
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
     """
-    from arena.stats.tables import TableFormat
-
     chosen = _columns(columns) if columns else None
-    print_standings(list(journals), TableFormat(form), chosen, cross, average, _anchor(anchor), no_faults)
+    print_standings(list(journals), form, chosen, cross, average, _anchor(anchor), no_faults)
 
 
 def _columns(text: str) -> "Sequence[Column]":
@@ -134,23 +136,29 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 
 @click.command()
 @journals_argument
-def verify(journals: tuple[Path, ...]) -> None:
+@click.option("--all", "show_all", is_flag=True, help="Print every problem, not only the first ones.")
+def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     """Verify journals: play every round again with the referee, derive every deal from the secret that the journal
-    reveals at its end, and recount every point.
+    reveals at its end, and recount every point. Large journals are verified on all cores.
 
     The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
     \b
-    Example:
+    Examples:
       arena verify cup.jsonl
+      arena verify *.jsonl --all
     """
     from arena.journal.verify import verify_journals
     from arena.support.text import counted
 
-    with journal_errors():
-        report = verify_journals(list(journals))
-    for problem in (*report.torn, *report.problems):
+    with journal_errors(), reading("Verifying", journals) as progress:
+        report = verify_journals(journals, progress=progress)
+    problems = [*report.torn, *report.problems]
+    shown = len(problems) if show_all else _SCREENFUL
+    for problem in problems[:shown]:
         click.echo(problem)
+    if more := len(problems[shown:]):
+        click.echo(f"and {more:,} more; `arena verify --all` prints every problem")
     for remark in report.remarks:
         click.echo(remark)
     verdict = counted(len(report.problems), "problem") if report.problems else "all in order"

@@ -63,6 +63,7 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     """
     from arena.cli.progress import PlainLines
     from arena.stats.match_score import match_text
+    from arena.stats.round_summary import RoundResult
     from arena.stats.standings import fold
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
@@ -71,7 +72,7 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     with _journal_or_temporary(config) as config:
         play_and_report(config, nullcontext(PlainLines(click.echo, starts=False, remark=say_on_stderr)))
         assert config.journal is not None
-        standings, _ = fold([config.journal])
+        standings, _ = fold([config.journal], kind=RoundResult)
         click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
 
 

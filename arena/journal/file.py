@@ -20,6 +20,7 @@ OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 _ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
 _CHUNK: Final = 1 << 20  # bytes per copy
+_BUFFER: Final = 1 << 18  # bytes per read; with Python's default, a read would be only a few lines
 _KINDS: Final = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a FIFO",
@@ -39,7 +40,7 @@ class JournalChanged(JournalError):
 
 def open_journal(path: Path) -> BinaryIO:
     """Open a journal for reading. Raises JournalError if it is not a regular file, and OSError."""
-    return os.fdopen(_open_regular(path, os.O_RDONLY), "rb")
+    return os.fdopen(_open_regular(path, os.O_RDONLY), "rb", _BUFFER)
 
 
 def _open_regular(path: Path, flags: int) -> int:

@@ -4,7 +4,7 @@ else is computed from it."""
 from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal
+from typing import Annotated, Any, BinaryIO, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -50,8 +50,9 @@ class ResultLine(Struct, frozen=True):
         """Refuse impossible values when the line is read, not later in the middle of a command."""
         if self.winner not in (None, 0, 1):
             raise ValueError(f"the winner is {self.winner}, but expected seat 0, seat 1 or null")
-        if not all(0 <= points <= MOST_POINTS for points in self.points):
-            raise ValueError(f"the points are {self.points[0]} and {self.points[1]}, but expected 0 to {MOST_POINTS}")
+        one, two = self.points
+        if not (0 <= one <= MOST_POINTS and 0 <= two <= MOST_POINTS):
+            raise ValueError(f"the points are {one} and {two}, but expected 0 to {MOST_POINTS}")
         if self.ending not in ENDINGS:
             raise ValueError(f"{self.ending[:40]!r} is not an ending; there are: {', '.join(ENDINGS)}")
 
@@ -136,12 +137,8 @@ JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
 
 
 def outcome_of(result: ResultLine) -> Outcome:
-    return Outcome(
-        winner=None if result.winner is None else Seat(result.winner),
-        ending=ENDINGS[result.ending],
-        points=result.points,
-        owners=tuple(None if owner is None else Seat(owner) for owner in result.owners),
-    )
+    winner, owners = cast("Seat | None", result.winner), cast("tuple[Seat | None, ...]", result.owners)
+    return Outcome(winner=winner, ending=ENDINGS[result.ending], points=result.points, owners=owners)
 
 
 def game_record(line: RoundLine) -> GameRecord:
@@ -173,7 +170,7 @@ class Entry(Struct, frozen=True, gc=False):
     start: int = 0  # the byte at which it begins
     unknown: str = ""  # its type, if this version does not know it; that is not a problem
     opens: bool = False  # it is the opening line of a tournament, but cannot be read
-    opening: bytes = b""  # the line itself, if it is the opening line of a tournament
+    raw: bytes = b""  # the line itself, if it is the opening line of a tournament or the reader keeps all
 
     @property
     def message(self) -> str:
@@ -184,9 +181,9 @@ class Entry(Struct, frozen=True, gc=False):
 _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def read(path: Path, kind: Any) -> Iterator[Entry]:
-    """Yield every line of the file. `kind` is the union of structs to decode. Raises JournalError if the path is not a
-    regular file, and OSError."""
+def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
+    """Yield every line of the file. `kind` is the union of structs to decode. With `keep_raw`, entries that could be
+    decoded have their line too. Raises JournalError if the path is not a regular file, and OSError."""
     decode = msgspec.json.Decoder(kind).decode
     start = 0
     with open_journal(path) as file:
@@ -196,8 +193,8 @@ def read(path: Path, kind: Any) -> Iterator[Entry]:
                 if line.endswith(b"\n"):
                     found = decode(line)
                     if found.v == VERSION:
-                        opening = line if type(found) is TournamentLine else b""
-                        yield Entry(path, number, found, "", False, start, "", False, opening)
+                        raw = line if keep_raw or type(found) is TournamentLine else b""
+                        yield Entry(path, number, found, "", False, start, "", False, raw)
                     else:
                         yield _of_another_version(Entry(path, number, None, start=start), found.v, line)
                 elif size == _LONGEST:
@@ -259,13 +256,13 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
     config, problem = readable_part(opening.config)
     problem = f"the configuration is damaged: {printable(problem)[:300]}"
     found = TournamentLine(config=config, started=opening.started)
-    return replace(entry, line=found, problem=problem, opening=line)
+    return replace(entry, line=found, problem=problem, raw=line)
 
 
 def unknown_settings(entry: Entry) -> list[str]:
     """The settings in an opening line that this version does not know, and so cannot resume with."""
     try:
-        return unknown_names(msgspec.json.decode(entry.opening, type=_AnyOpening).config)
+        return unknown_names(msgspec.json.decode(entry.raw, type=_AnyOpening).config)
     except _UNDECODABLE:
         return ["that are not UTF-8"]
 

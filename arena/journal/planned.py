@@ -23,7 +23,7 @@ _ROUNDS_AT_ONCE: Final = 1_000_000  # cached in all
 T = TypeVar("T")
 
 
-@attrs.define(slots=False)  # the cache is an attribute that is not a field
+@attrs.define(slots=False)  # it has attributes that are not fields
 class Plan:
     rules: RuleSet
     total: int  # rounds
@@ -31,6 +31,7 @@ class Plan:
     _matches: dict[str, PlannedMatch]
 
     def __attrs_post_init__(self) -> None:
+        self._rules_name = self.rules.name  # looked up once
         longest = max((match.length for match in self._matches.values()), default=1)
         self._rounds = lru_cache(max(1, min(_MATCHES_AT_ONCE, _ROUNDS_AT_ONCE // longest)))(self._rounds_of)
 
@@ -63,8 +64,8 @@ class Plan:
             yield f"it is between {' and '.join(line.bots)}, but the schedule says {' and '.join(names)}"
         if planned.first is not None and planned.first != line.first:
             yield f"seat {line.first} began, but the schedule says seat {planned.first}"
-        if line.rules != self.rules.name:
-            yield f"it was played by {line.rules}, but the tournament by {self.rules.name}"
+        if line.rules != self._rules_name:
+            yield f"it was played by {line.rules}, but the tournament by {self._rules_name}"
 
     def differences_of_void(self, line: VoidLine) -> Iterator[str]:
         """Yield how a void round differs from the planned one with its id."""

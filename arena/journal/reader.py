@@ -10,7 +10,7 @@ counted, because later versions may write more than this one. Whether the rules 
 import enum
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,14 +48,20 @@ class RecordedTournament:
 
 
 Read = tuple[RecordedTournament | None, Entry]
+Progress = Callable[[Entry], None]  # called by those who read journals, for each entry that they are done with
+
+
+def no_progress(_entry: Entry) -> None:
+    pass
 
 
 class JournalReader:
     """Reads journals, and remembers what it skipped. `kind` is the struct to decode rounds as, with the fields that the
-    caller needs: at least those of RoundName."""
+    caller needs: at least those of RoundName. With `keep_raw`, entries have their lines too."""
 
-    def __init__(self, kind: Any):
+    def __init__(self, kind: Any, *, keep_raw: bool = False):
         self._round = kind
+        self._keep_raw = keep_raw
         self._place = _Place.BEFORE
         self._tournament: RecordedTournament | None = None
         self._finished = FinishedRounds(None)  # of this tournament
@@ -75,7 +81,8 @@ class JournalReader:
     def read(self, path: Path) -> Iterator[Read]:
         """Yield the lines that count, each with its tournament, and those with a problem, which may come before any
         tournament. Raises JournalError if the path is not a regular file, and OSError."""
-        for entry in read(path, self._round | TournamentLine | VoidLine | ResumeLine | RevealLine):
+        kinds = self._round | TournamentLine | VoidLine | ResumeLine | RevealLine
+        for entry in read(path, kinds, keep_raw=self._keep_raw):
             line = entry.line
             if self._place is _Place.INSIDE and type(line) is self._round:
                 twice = self._finished.add(line.match, line.id)
@@ -105,7 +112,7 @@ class JournalReader:
         return None
 
     def _begun(self, entry: Entry, opening: TournamentLine) -> Entry:
-        key = hashlib.sha256(entry.opening).digest()
+        key = hashlib.sha256(entry.raw).digest()
         if key in self._seen:
             self._place = _Place.LEFT_OUT
             return _problem(entry, "this tournament was already read; its rounds are left out")

@@ -1,19 +1,19 @@
 """`arena verify`: play every round of a journal again by the rules, and recount every point. No bot is needed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import attrs
 
+from arena.journal.checkers import check_all, worth_workers
 from arena.journal.deal_audit import DealAudit, Place
-from arena.journal.endings import ENDINGS, Fault, check
-from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, game_record
+from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
 from arena.journal.planned import Plan, plan_of
-from arena.journal.reader import JournalReader
+from arena.journal.reader import JournalReader, Progress, no_progress
+from arena.journal.round_check import RoundCheck
 from arena.plan.config import ConfigError
 from arena.support.text import printable
-from engine.errors import EngineError
-from engine.record import dealt, steps
 
 
 @attrs.frozen
@@ -48,31 +48,45 @@ class _Tournament:
     seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
-def verify_journals(paths: list[Path]) -> Report:
-    """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError."""
-    report, reader = Report(), JournalReader(RoundLine)
+def verify_journals(paths: Sequence[Path], workers: int | None = None, progress: Progress = no_progress) -> Report:
+    """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError.
+
+    The number of worker processes is chosen by the size of the journals unless it is given; without any, the work is
+    done here. `progress` is called with each entry that is verified."""
+    workers = worth_workers(paths) if workers is None else workers
+    report, reader = Report(), JournalReader(RoundLine, keep_raw=workers > 0)
     current: _Tournament | None = None
-    for _, entry in reader.read_all(paths):
-        place = entry.path, entry.number
-        match entry.line:
-            case None:
-                (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
-            case TournamentLine():
-                _report_missing(current, report)
-                current = _begun(entry, report)
-            case VoidLine() | ResumeLine() | RevealLine() as other:
-                report.voids += isinstance(other, VoidLine)
-                if current is not None and current.plan is not None and current.deals is not None:
-                    for where, text in _verify_other(place, other, current, current.plan, current.deals):
-                        report.problems.append(Problem(*where, printable(text)))
-            case RoundLine() as line:
-                assert current is not None  # the reader leaves out rounds without a tournament
-                for text in _verify_round(place, line, current, report):
-                    report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
+    entries = (entry for _, entry in reader.read_all(paths))
+    with closing(check_all(entries, workers)) as checked:
+        for entry, check in checked:
+            current = _verify(entry, check, current, report)
+            progress(entry)
     _report_missing(current, report)
     report.tournaments = reader.tournaments
     report.remarks += reader.remarks()
     return report
+
+
+def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None, report: Report) -> _Tournament | None:
+    """Verify one line of the current tournament. Returns the tournament that the next line belongs to."""
+    place = entry.path, entry.number
+    match entry.line:
+        case None:
+            (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
+        case TournamentLine():
+            _report_missing(current, report)
+            return _begun(entry, report)
+        case VoidLine() | ResumeLine() | RevealLine() as other:
+            report.voids += isinstance(other, VoidLine)
+            if current is not None and current.plan is not None and current.deals is not None:
+                for where, text in _verify_other(place, other, current, current.plan, current.deals):
+                    report.problems.append(Problem(*where, printable(text)))
+        case RoundLine() as line:
+            assert current is not None  # the reader leaves out rounds without a tournament
+            assert check is not None
+            for text in _verify_round(place, line, check, current, report):
+                report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
+    return current
 
 
 def _begun(entry: Entry, report: Report) -> _Tournament:
@@ -107,11 +121,15 @@ def _verify_other(
             yield from deals.reveal(place, line.secret)
 
 
-def _verify_round(place: Place, line: RoundLine, tournament: _Tournament, report: Report) -> Iterator[str]:
+def _verify_round(
+    place: Place, line: RoundLine, check: RoundCheck, tournament: _Tournament, report: Report
+) -> Iterator[str]:
     report.rounds += 1
     for name, points in zip(line.bots, line.result.points, strict=True):
         report.points[name] = report.points.get(name, 0) + points
-    yield from _problems_of(place, line, tournament)
+    if tournament.plan is not None and tournament.deals is not None:
+        yield from _differences_from_plan(place, line, check, tournament.plan, tournament.deals)
+    yield from check.problems
     tournament.seen.add(line.id)
 
 
@@ -137,45 +155,10 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
         report.problems.append(Problem(*unproven[0], text))
 
 
-def _problems_of(place: Place, line: RoundLine, tournament: _Tournament) -> Iterator[str]:
-    if tournament.plan is not None and tournament.deals is not None:
-        yield from _differences_from_plan(place, line, tournament.plan, tournament.deals)
-    yield from _inconsistencies(line)
-    try:
-        yield from _verify_moves(line)
-    except (EngineError, ValueError) as error:
-        yield str(error)
-
-
-def _inconsistencies(line: RoundLine) -> Iterator[str]:
-    """Yield contradictions that replaying the moves does not find."""
-    result, fault = line.result, line.fault
-    if any(ms is not None and ms < 0 for _, _, ms in line.moves):
-        yield "a time is negative"
-    by_fault = isinstance(ENDINGS[result.ending], Fault)
-    if by_fault is not (fault is not None):
-        yield f"it ended by {result.ending}, but {'no fault is recorded' if by_fault else 'a fault is recorded'}"
-    elif fault is not None and fault.seat == result.winner:
-        yield f"the fault is charged to seat {fault.seat}, who won"
-
-
-def _verify_moves(line: RoundLine) -> Iterator[str]:
-    """Play the moves again, and yield the first one whose time is wrong: it is null exactly where the arena applied the
-    only legal action. Raises EngineError or ValueError if the round was not played by the rules."""
-    record, misplaced = game_record(line), []
-    game = dealt(record)
-    for index, _ in enumerate(steps(record, game)):
-        lone = len(game.legal_actions()) == 1
-        if lone is not (line.moves[index][2] is None):
-            misplaced.append(
-                f"move {index + 1}: {'has a time, but was the only legal action' if lone else 'has no time'}"
-            )
-    check(record, game)
-    yield from misplaced[:1]
-
-
-def _differences_from_plan(place: Place, line: RoundLine, plan: Plan, deals: DealAudit) -> Iterator[str]:
+def _differences_from_plan(
+    place: Place, line: RoundLine, check: RoundCheck, plan: Plan, deals: DealAudit
+) -> Iterator[str]:
     yield from plan.differences(line)
     found = plan.find(line.id)
     if found is not None and line.rules == plan.rules.name:  # else there is no deal to compare with
-        yield from deals.check(place, line, found[0])
+        yield from deals.check(place, line, found[0], check.deal_follows)

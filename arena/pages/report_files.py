@@ -2,7 +2,7 @@
 browser loads only those that the user opens. A page that is opened from a disk cannot fetch data, but it can load
 scripts, so these files are scripts that pass JSON to the page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -27,10 +27,12 @@ class ReportError(Exception):
     """The report cannot be written to this folder."""
 
 
-def write_report(report: Report, folder: Path, most: int | None) -> int:
+def write_report(
+    report: Report, folder: Path, most: int | None, progress: Callable[[int], None] = lambda _written: None
+) -> int:
     """Write a report with the replays of at most `most` rounds (None: of all) and return how many it includes. Rounds
-    that cannot be replayed are added to the problems of the report. Raises ReportError if the folder contains something
-    else, and OSError."""
+    that cannot be replayed are added to the problems of the report. `progress` is called with the number of rounds that
+    are written so far. Raises ReportError if the folder contains something else, and OSError."""
     _refuse_foreign(folder)
     total, faults = report.standings.rounds, report.gathered.faults
     chosen = sample(total, [upset.number for upset in report.upsets], faults, most)
@@ -39,7 +41,7 @@ def write_report(report: Report, folder: Path, most: int | None) -> int:
     write_whole(folder / "replay.html", viewer_page(None))
     rounds = folder / "rounds"
     rounds.mkdir(exist_ok=True)
-    listed, chunks = _write_rounds(report, chosen, rounds)
+    listed, chunks = _write_rounds(report, chosen, rounds, progress)
     write_whole(folder / "replay.html", viewer_page(None, chunks))
     _script(rounds / "list.js", {"bots": report.names, "rounds": listed})
     _remove_left_over(rounds, len(chunks))
@@ -67,7 +69,9 @@ def _script(path: Path, value: Any) -> None:
     write_whole(path, f"arenaLoaded({json_text(value)});\n")
 
 
-def _write_rounds(report: Report, chosen: Sequence[int], folder: Path) -> tuple[list[list[Any]], list[list[int]]]:
+def _write_rounds(
+    report: Report, chosen: Sequence[int], folder: Path, progress: Callable[[int], None]
+) -> tuple[list[list[Any]], list[list[int]]]:
     """Write the files of rounds. Returns the rows of the list of rounds, and the first and last number in each file. A
     round that cannot be replayed is in neither, but among the problems of the report."""
     listed: list[list[Any]] = []
@@ -78,6 +82,7 @@ def _write_rounds(report: Report, chosen: Sequence[int], folder: Path) -> tuple[
         _script(folder / f"{len(chunks)}.js", [data for _, _, data in chunk])
         chunks.append([chunk[0][0], chunk[-1][0]])
         listed += [_listed(number, line, place) for number, line, _ in chunk]
+        progress(len(listed))
     return listed, chunks
 
 

@@ -49,10 +49,7 @@ class PlannedMatch:
 
     @property
     def rounds(self) -> tuple[PlannedRound, ...]:
-        rounds = list(_rounds(self.id, self.first, self.length, self.begins))
-        if self.mirrored:
-            return tuple(_mirrored(rounds))
-        return tuple(_pairs_of(rounds) if self.paired else rounds)
+        return tuple(_mirrored(self) if self.mirrored else _rounds(self))
 
 
 def schedule(
@@ -101,29 +98,32 @@ def _match(
     return PlannedMatch(name, bots, first, rounds, mirrored, paired, rules.begins)
 
 
-def _rounds(match: MatchId, first: Seat, rounds: int, begins: Begins) -> Iterator[PlannedRound]:
-    for number in range(1, rounds + 1):
-        name = RoundId(f"{match}.{number}")
-        beginner: Seat | None = first if number % 2 else other(first)
-        if begins is Begins.WINNER and number > 1:
-            beginner = None
-        yield PlannedRound(name, number, beginner, pair=name)
+def _rounds(match: PlannedMatch) -> Iterator[PlannedRound]:
+    """Two consecutive rounds form a pair, if there are pairs; the last of an odd number stays alone."""
+    pair = RoundId("")
+    for number in range(1, match.length + 1):
+        name = RoundId(f"{match.id}.{number}")
+        if number % 2 or not match.paired:
+            pair = name
+        yield PlannedRound(name, number, _first(match, number), pair)
 
 
-def _pairs_of(rounds: list[PlannedRound]) -> Iterator[PlannedRound]:
-    """Group each two consecutive rounds in a pair; the last of an odd number stays alone."""
-    for place, planned in enumerate(rounds):
-        yield attrs.evolve(planned, pair=rounds[place - place % 2].id)
+def _first(match: PlannedMatch, number: int) -> Seat | None:
+    if match.begins is Begins.WINNER and number > 1:
+        return None
+    return match.first if number % 2 else other(match.first)
 
 
-def _mirrored(rounds: list[PlannedRound]) -> Iterator[PlannedRound]:
-    """Make the second half repeat the deals of the first half with the other player beginning, which swaps the hands.
+def _mirrored(match: PlannedMatch) -> Iterator[PlannedRound]:
+    """The second half repeats the deals of the first half with the other player beginning, which swaps the hands.
 
     The two rounds of a pair are half a match apart. If half a match is an even number of rounds, neighbours in the
     second half are swapped, because otherwise the players would not alternate throughout the match.
     """
-    half = len(rounds) // 2
-    yield from rounds[:half]
-    for place, planned in enumerate(rounds[half:]):
-        origin = rounds[place if half % 2 else place ^ 1]
-        yield attrs.evolve(planned, pair=origin.id, mirrors=origin.id)
+    half = match.length // 2
+    names = [RoundId(f"{match.id}.{number}") for number in range(1, match.length + 1)]
+    for number, name in enumerate(names[:half], 1):
+        yield PlannedRound(name, number, _first(match, number), pair=name)
+    for place, name in enumerate(names[half:]):
+        origin, number = names[place if half % 2 else place ^ 1], half + place + 1
+        yield PlannedRound(name, number, _first(match, number), pair=origin, mirrors=origin)

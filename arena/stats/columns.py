@@ -65,6 +65,7 @@ class Column:
     value: Callable[[Row], Any]  # at full precision, for programs
     text: Callable[[Any], str] = str  # renders the value for people
     left: bool = False
+    is_time: bool = False  # it is computed from the moves of all rounds
 
 
 def _per_round(amount: float, row: Row) -> float | None:
@@ -110,8 +111,8 @@ COLUMNS: Final = (
     Column("faults", "Faults", lambda row: sum(row.totals.faults.values())),
     *(_fault_column(fault) for fault in Fault),
     VOIDS,
-    Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals),
-    Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole),
+    Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals, is_time=True),
+    Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole, is_time=True),
     Column("sandbox", "Sandbox", lambda row: row.totals.sandbox, _text(str), left=True),
 )
 _DEFAULT_KEYS: Final = ("rank", "name", "elo", "elo_margin", "los", "rounds", "score", "draw_rate", "points", "faults")

@@ -16,6 +16,7 @@ import attrs
 
 from arena.journal.endings import Fault, RoundEnding
 from arena.journal.lines import SeatNumber, TournamentLine, VoidLine
+from arena.journal.reader import Progress, no_progress
 from arena.stats.columns import Row, ranked
 from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.round_summary import RoundSummary
@@ -210,11 +211,11 @@ class Report:
         return [row.totals.name for row in self.rows]
 
 
-def gather(paths: Sequence[Path]) -> Report:
-    """Read journals and compute everything that a report shows. Raises JournalError if one is not a regular file, and
-    OSError."""
+def gather(paths: Sequence[Path], progress: Progress = no_progress) -> Report:
+    """Read journals and compute everything that a report shows. `progress` is called with each entry. Raises
+    JournalError if one is not a regular file, and OSError."""
     gathered = ReportData()
-    standings, problems = fold(paths, kind=ReportedRound, watch=gathered.watch)
+    standings, problems = fold(paths, kind=ReportedRound, watch=gathered.watch, progress=progress)
     gathered.beginning.end_of_tournament()
     rows = ranked(standings, standings.rate())
     course = gathered.course(standings)

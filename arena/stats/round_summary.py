@@ -1,4 +1,4 @@
-"""The parts of a RoundLine that statistics need; decoding skips the rest, so a million rounds take a minute. Pure."""
+"""The parts of a RoundLine that statistics need; decoding skips the rest, which is most of the line. Pure."""
 
 import msgspec
 from msgspec import Struct
@@ -28,9 +28,10 @@ class FaultSummary(Struct, frozen=True, gc=False):
         return is_withdrawal(self.withdrawn, self.detail)
 
 
-class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
+class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
+    """Everything but thinking times: the moves, the longest part of the line, are skipped."""
+
     bots: tuple[str, str]
-    moves: list[tuple[SeatNumber, str, Milliseconds | None]]
     result: ResultSummary
     pair: str = ""
     fault: FaultSummary | None = None
@@ -42,3 +43,7 @@ class RoundSummary(RoundName, frozen=True, tag_field="type", tag="round", kw_onl
         if self.result.winner is None:  # neither bot could play
             return 0, 1
         return (self.fault.seat if self.fault else 1 - self.result.winner,)
+
+
+class RoundSummary(RoundResult, frozen=True, tag_field="type", tag="round", kw_only=True):
+    moves: list[tuple[SeatNumber, str, Milliseconds | None]]

@@ -35,6 +35,15 @@ _CROSS_TITLES: Final = {
 }
 
 
+def shows_times(form: TableFormat, columns: Sequence[Column] | None) -> bool:
+    """Whether `render` needs standings with thinking times."""
+    return any(column.is_time for column in _shown(form, columns))
+
+
+def _shown(form: TableFormat, columns: Sequence[Column] | None) -> Sequence[Column]:
+    return columns if columns is not None else COLUMNS if form is TableFormat.JSON else DEFAULT_COLUMNS
+
+
 def render(
     standings: Standings,
     ratings: Ratings,
@@ -50,11 +59,11 @@ def render(
     rows = ranked(standings, ratings)
     match form:
         case TableFormat.JSON:
-            return _json(standings, rows, COLUMNS if columns is None else columns, cross)
+            return _json(standings, rows, _shown(form, columns), cross)
         case TableFormat.CSV if cross:
             return _cross_csv(rows, standings)
         case TableFormat.CSV:
-            return _csv(rows, _for_programs(DEFAULT_COLUMNS if columns is None else columns))
+            return _csv(rows, _for_programs(_shown(form, columns)))
         case TableFormat.TABLE | TableFormat.MARKDOWN:
             return _for_people(standings, rows, columns, cross, markdown=form is TableFormat.MARKDOWN)
 

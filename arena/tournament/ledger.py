@@ -49,6 +49,7 @@ class Ledger:
     resumes: int = 0
     dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round, likewise: seed, salt, attempt
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
+    mirrored: bool = True  # whether a round may repeat the deal of another; only then are deals kept
 
     def add(self, line: RoundLine) -> list[str]:
         """Add a finished round. Returns the bots that are withdrawn because of it."""
@@ -56,7 +57,11 @@ class Ledger:
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
         self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
-        self.dealt[line.id] = line.seed, line.salt, 1 + self.voids[line.id] + self.resumes
+        if self.mirrored:
+            self.dealt[line.id] = line.seed, line.salt, 1 + self.voids.get(line.id, 0) + self.resumes
+        if line.fault is None and not isinstance(ENDINGS[line.result.ending], Fault):  # the usual case, and quick
+            self.faults_in_a_row[line.bots[0]] = self.faults_in_a_row[line.bots[1]] = 0
+            return []
         return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
 
     def add_void(self, line: VoidLine) -> None:
@@ -119,6 +124,15 @@ class JournalSummary:
     plan: Plan | None = None
     revealed: bool = False  # whether the secret of its deals is in the journal
     unknown: list[str] = attrs.field(factory=list)  # recorded settings that this version does not know
+    under_way: Counter[str] = attrs.field(factory=Counter)  # by match: its rounds so far, if some are missing
+
+    def add(self, line: RoundLine) -> None:
+        """Add a finished round of the last tournament. The score of a match that is over is not kept."""
+        assert self.opening is not None
+        self.ledger.add(line)
+        self.under_way[line.match] += 1
+        if self.under_way[line.match] == self.opening.config.rounds:
+            del self.under_way[line.match], self.ledger.scores[line.match]
 
 
 def ledger_of(config: Config) -> Ledger:
@@ -151,13 +165,14 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             past.unknown = unknown_settings(entry)
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
             outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
-            past.ledger = Ledger(past.ledger.max_faults, outside)
+            past.ledger = Ledger(past.ledger.max_faults, outside, mirrored=opening.config.mirror is not False)
+            past.under_way.clear()
             journal.remember_line_at(entry.start)
         case RoundLine() as line:
             assert past.plan is not None  # the reader leaves out rounds without a tournament
             if different := next(past.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")
-            past.ledger.add(line)
+            past.add(line)
         case VoidLine() as line:
             assert past.plan is not None
             if different := next(past.plan.differences_of_void(line), None):

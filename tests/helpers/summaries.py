@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from arena.journal.lines import ResultLine, TournamentLine
-from arena.stats.round_summary import RoundSummary
+from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.standings import Standings
 from tests.helpers.rounds import round_line
 
@@ -32,13 +32,15 @@ def line(
     return built | {"bots": bots} | more
 
 
-def standings_of(*lines: dict[str, Any], leave_out_faults: bool = False) -> Standings:
+def standings_of(
+    *lines: dict[str, Any], leave_out_faults: bool = False, kind: type[RoundResult] = RoundSummary
+) -> Standings:
     standings = Standings(leave_out_faults=leave_out_faults)
     for each in lines:
         if each["type"] == "tournament":
             standings.begin(msgspec.convert(each, TournamentLine))
         else:
-            standings.add(msgspec.convert(each, RoundSummary))
+            standings.add(msgspec.convert(each, kind))
     return standings
 
 

@@ -198,6 +198,22 @@ def test_a_journal_that_was_changed_is_found_out(journal: Path, old: bytes, new:
     assert problem in result.output
 
 
+def test_at_most_a_screenful_of_problems_is_printed(journal: Path) -> None:
+    with open(journal, "ab") as file:
+        file.write(b"x\n" * 1020 + b"torn")
+    shown = arena("verify", str(journal))
+    assert shown.exit_code == 1
+    lines = shown.output.splitlines()
+    assert lines[0] == f"{journal}:1035: the line is torn: the file ends in the middle of it"
+    assert [line.partition(" ")[0] for line in lines[1:20]] == [f"{journal}:{number}:" for number in range(15, 34)]
+    assert lines[20] == "and 1,001 more; `arena verify --all` prints every problem"
+    assert "12 rounds of 1 tournament, 0 void: 1020 problems" in lines
+    everything = arena("verify", str(journal), "--all")
+    assert everything.exit_code == 1
+    assert [line for line in everything.output.splitlines() if line not in lines][-1].startswith(f"{journal}:1034: ")
+    assert len(everything.output.splitlines()) == len(lines) - 1 + 1001
+
+
 def test_doubled_and_unfinished_journals_are_told(journal: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines, *lines]))

@@ -3,7 +3,6 @@
 import contextlib
 import random
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -13,55 +12,8 @@ from arena.journal.lines import Journal, JournalError, VoidLine, encoded
 from arena.plan.config import from_command_line
 from arena.tournament.ledger import resume
 from tests.helpers.commands import arena
-from tests.helpers.raw_journals import Line, readers
+from tests.helpers.raw_journals import Line, damaged, readers
 from tests.helpers.tournaments import steady
-
-ODD: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    7,
-    2**70,
-    1.5,
-    "",
-    "x",
-    "\x1b[2J",
-    "‮",
-    [],
-    [[]],
-    {},
-    {"a": None},
-    "🦊" * 50,
-    10**300,
-)
-
-
-def _mutated(lines: list[Line], rng: random.Random) -> bytes:
-    """One to three things changed at any depth, or bytes of the file itself."""
-    lines = msgspec.json.decode(msgspec.json.encode(lines))
-    for _ in range(rng.randint(1, 3)):
-        place: Any = lines
-        while True:
-            keys = list(place) if isinstance(place, dict) else range(len(place))
-            if not keys:
-                break
-            key = rng.choice(keys)
-            if isinstance(place[key], dict | list) and rng.random() < 0.8:
-                place = place[key]
-                continue
-            match rng.randrange(4):
-                case 0:
-                    del place[key]
-                case 1 if isinstance(place, list):
-                    place.insert(rng.choice(keys), place[key])
-                case _:
-                    place[key] = rng.choice(ODD)
-            break
-    raw = bytearray(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    if rng.random() < 0.3:
-        for _ in range(rng.randint(1, 4)):
-            raw[rng.randrange(len(raw))] = rng.randrange(256)
-    return bytes(raw)
 
 
 @pytest.mark.fuzz
@@ -79,7 +31,7 @@ def test_whatever_is_done_to_a_journal_no_reader_ends_in_a_traceback(
     config = from_command_line([steady("a"), steady("b")], (), {"rounds": "4", "seed": "7", "st": "5"})
     sound = [lines[0], broken, lines[2], msgspec.json.decode(encoded(void)), *lines[3:]]
     for _ in range(10):
-        journal.write_bytes(_mutated(sound, rng))
+        journal.write_bytes(damaged(sound, rng))
         saved = journal.read_bytes()
         for command, arguments in readers(journal, tmp_path).items():
             if command == "regress":

@@ -9,14 +9,15 @@ import pytest
 
 from arena.journal.lines import VoidLine
 from arena.stats.columns import COLUMNS, columns_named
+from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.standings import Standings
-from arena.stats.tables import TableFormat, harmless, render
+from arena.stats.tables import TableFormat, harmless, render, shows_times
 from tests.helpers.summaries import line, opening, standings_of
 
 MOVES = [(0, "play r5 3", 10), (1, "play r1 1", 250), (0, "claim 3", 25)]
 
 
-def small_cup() -> Standings:
+def small_cup(kind: type[RoundResult] = RoundSummary) -> Standings:
     """Three bots; one always wins, one was late once."""
     return standings_of(
         opening(rounds=4, mirror=True, bots=3),
@@ -29,6 +30,7 @@ def small_cup() -> Standings:
         line("2.3", 0, (5, 4), bots=("hen", "worm"), pair="2.2"),
         line("2.4", None, (3, 3), bots=("hen", "worm"), pair="2.1"),
         line("3.1", 0, (5, 0), bots=("fox", "worm")),
+        kind=kind,
     )
 
 
@@ -40,6 +42,26 @@ def rendered(standings: Standings, form: str = "table", columns: str = "", cross
 def text(golden: str) -> str:
     """Without the newline after the opening quotes."""
     return golden.removeprefix("\n")
+
+
+@pytest.mark.parametrize(
+    ("form", "columns", "times"),
+    [
+        ("table", "", False),
+        ("table", "Name,Mean ms", True),
+        ("markdown", "", False),
+        ("csv", "", False),
+        ("csv", "p99_ms", True),
+        ("json", "", True),
+        ("json", "Name,Elo", False),
+    ],
+)
+def test_moves_are_needed_only_for_columns_that_show_times(form: str, columns: str, times: bool) -> None:
+    chosen = columns_named(columns) if columns else None
+    assert shows_times(TableFormat(form), chosen) is times
+    shown = render(small_cup(), small_cup().rate(), TableFormat(form), chosen)
+    without = small_cup(RoundResult)
+    assert (render(without, without.rate(), TableFormat(form), chosen) == shown) is not times
 
 
 def test_the_standings_as_a_table() -> None:

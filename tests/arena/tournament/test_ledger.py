@@ -1,13 +1,17 @@
 """What the ledger of a tournament makes of finished rounds."""
 
+from itertools import islice
+from pathlib import Path
+
 import pytest
 
-from arena.journal.lines import outcome_of
+from arena.journal.lines import Journal, outcome_of
 from arena.plan.schedule import Format, schedule
-from arena.tournament.ledger import Ledger, planned_matches
+from arena.tournament.ledger import Ledger, planned_matches, resume
 from engine.cards import Seat
 from engine.ruleset import PRESETS
 from engine.scoring import Score
+from tests.helpers import genuine
 from tests.helpers.journals import numbered_round
 from tests.helpers.tournaments import configured, steady
 
@@ -22,6 +26,33 @@ def test_the_score_of_a_match_under_way_follows_from_its_rounds_in_any_order(rul
         first = Seat(line.first)
         expected = Score(PRESETS[rules], first).after(outcome_of(line.result)).first
         assert ledger.scores == {"1": Score(PRESETS[rules], expected, (points[0], points[1]))}
+
+
+def test_a_finished_round_ends_faults_in_a_row() -> None:
+    ledger = Ledger(max_faults=3)
+    ledger.faults_in_a_row.update(a=2, b=1)
+    assert ledger.add(numbered_round(0, ("a", "b"))) == []
+    assert ledger.faults_in_a_row == {"a": 0, "b": 0}
+
+
+def test_deals_are_kept_only_if_a_round_may_repeat_them() -> None:
+    line = numbered_round(0, ("a", "b"))
+    for mirrored in (True, False):
+        ledger = Ledger(max_faults=0, mirrored=mirrored)
+        ledger.add(line)
+        assert ledger.dealt == ({line.id: (line.seed, line.salt, 1)} if mirrored else {})
+
+
+def test_a_resume_remembers_scores_only_of_matches_under_way(tmp_path: Path) -> None:
+    """Memory would otherwise grow with the number of matches in the journal."""
+    config = configured(steady("a"), steady("b"), steady("c"), rounds="4", journal=tmp_path / "cup.jsonl")
+    assert config.journal is not None
+    config.journal.write_bytes(b"".join(islice(genuine.lines(config), 1 + 4 + 4 + 3)))
+    with Journal(config.journal) as journal:
+        _, ledger = resume(journal, config)
+    assert len(ledger.finished) == 11
+    assert list(ledger.scores) == [planned_matches(config)[2].id]
+    assert ledger.dealt == {}
 
 
 def test_a_match_that_is_over_is_forgotten() -> None:

@@ -1,0 +1,121 @@
+"""A part of `make bench`: the commands that only read journals, next to bare versions of the same work.
+
+The rounds are genuine, but played at random without bots (tests/helpers/genuine.py), and long journals repeat them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from arena.cli.progress import Quiet
+from arena.journal.lines import Journal
+from arena.plan.config import Config
+from arena.tournament.ledger import resume
+from arena.tournament.runner import Tournament
+from tests.bench.arena import FULL, show
+from tests.helpers import genuine
+from tests.helpers.tournaments import configured, steady
+
+TIMES = 5
+LONG = 1_000_000 if FULL else 20_000  # rounds
+RESUMED = 100_000
+VERIFIED = 20_000 if FULL else 2_000
+HEAD = ["", "best s", "median s", "CPU s", "rounds/s", "ratio", "peak MiB"]
+ARENA = (sys.executable, "-m", "arena")
+LINES = "import sys; print(sum(1 for _ in open(sys.argv[1], 'rb')))"
+DECODED = "import sys, json; print(sum(json.loads(line)['v'] for line in open(sys.argv[1], 'rb')))"
+
+
+class Measured(NamedTuple):
+    wall: float  # seconds
+    cpu: float  # seconds, of all its processes
+    peak: float  # MiB, of the largest of them
+
+
+class Work(NamedTuple):
+    name: str
+    command: Sequence[str | Path]
+    rounds: int
+    cores: int | None = None  # that it may use
+
+
+def cup(cycles: int) -> Config:
+    return configured(*map(steady, "abcdefgh"), rounds="20", cycles=str(cycles), rules="tactics")
+
+
+def measured(work: Work) -> Measured:
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[: work.cores]))
+    command = ["/usr/bin/time", "-f", "%e %U %S %M", "taskset", "-c", cores, *map(str, work.command)]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
+    wall, user, system, peak = map(float, done.stderr.splitlines()[-1].split())
+    return Measured(wall, user + system, peak / 1024)
+
+
+def compared(*works: Work) -> Iterator[list[str]]:
+    """Each of them several times, in turn; the ratio is to the first."""
+    runs: list[list[Measured]] = [[] for _ in works]
+    for _ in range(TIMES):
+        for work, found in zip(works, runs, strict=True):
+            found.append(measured(work))
+    bare = min(run.wall for run in runs[0])
+    for work, found in zip(works, runs, strict=True):
+        best, cpu = min(run.wall for run in found), min(run.cpu for run in found)
+        middle, peak = median(run.wall for run in found), max(run.peak for run in found)
+        rate = f"{work.rounds / best:,.0f}"
+        yield [work.name, f"{best:.2f}", f"{middle:.2f}", f"{cpu:.2f}", rate, f"{best / bare:.2f}", f"{peak:.0f}"]
+
+
+def tables(journal: Path) -> Iterator[list[str]]:
+    return compared(
+        Work("reading the lines alone", (sys.executable, "-c", LINES, journal), LONG),
+        Work("the same, decoded by Python's json", (sys.executable, "-c", DECODED, journal), LONG),
+        Work("`arena table`", (*ARENA, "table", journal), LONG),
+        Work("`arena table --format json`, with times", (*ARENA, "table", journal, "--format", "json"), LONG),
+    )
+
+
+def verification(journal: Path) -> Iterator[list[str]]:
+    command = (*ARENA, "verify", journal)
+    yield from compared(
+        Work("`arena verify` on one core", command, VERIFIED, 1),
+        Work(f"on {len(os.sched_getaffinity(0))} cores", command, VERIFIED),
+    )
+
+
+def resuming(journal: Path) -> Iterator[list[str]]:
+    module = (sys.executable, "-m", "tests.bench.offline")
+    return compared(
+        Work("reading the lines alone", (sys.executable, "-c", LINES, journal), RESUMED),
+        Work("resuming, until the first match could begin", (*module, journal), RESUMED),
+        Work("the same without any round", (*module, journal.with_name("empty.jsonl")), RESUMED),
+    )
+
+
+def resume_once(journal: Path) -> None:
+    config = cup(cycles=RESUMED // 560 + 1)
+    with Journal(journal) as opened:
+        config, ledger = resume(opened, config)
+        Tournament(config, opened, ledger, Quiet())
+
+
+def main() -> None:
+    if not shutil.which("time") or not shutil.which("taskset"):
+        sys.exit("the benchmark of the commands that read journals needs the programs time and taskset")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        long = genuine.write_copies(folder / "long.jsonl", cup(cycles=1), LONG)
+        show(f"Tables of {LONG:,} rounds", HEAD, tables(long))
+        long.unlink()
+        verified = genuine.write_copies(folder / "verified.jsonl", cup(cycles=1), VERIFIED)
+        show(f"Verifying {VERIFIED:,} rounds", HEAD, verification(verified))
+        unfinished = genuine.write_unfinished(folder / "cup.jsonl", cup(cycles=RESUMED // 560 + 1), RESUMED, 1120)
+        show(f"Resuming after {RESUMED:,} rounds", HEAD, resuming(unfinished))
+
+
+if __name__ == "__main__":
+    resume_once(Path(sys.argv[1])) if sys.argv[1:] else main()

@@ -45,7 +45,7 @@ from engine.deal import Deal
 from engine.scoring import Score
 
 _MOST_VOIDS: Final = 10  # of one round before the tournament stops: the machine is overloaded, or the arena has a bug
-_IN_FLIGHT: Final = 64  # events on their way to the journal and the listener
+_IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
 

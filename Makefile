@@ -32,6 +32,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench.engine
 	@$(BIN)/python -m tests.bench.arena
 	@$(BIN)/python -m tests.bench.sandbox
+	@$(BIN)/python -m tests.bench.rounds
 	@$(BIN)/python -m tests.bench.server
 	@$(BIN)/python -m tests.bench.report
 	@$(BIN)/python -m tests.bench.offline

@@ -9,17 +9,16 @@ import shutil
 import site
 import subprocess
 import sys
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from arena.support.version import VERSION
 from tests.helpers.paths import ROOT
 
 PACKAGES = ("arena", "engine", "example_bots", "protocol")
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TIMEOUT = 120
 pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
 
@@ -101,7 +100,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
     lines = archive.read(metadata).decode().splitlines()
-    assert f"Version: {PROJECT['version']}" in lines
+    assert f"Version: {VERSION}" in lines
     assert "License-Expression: MIT" in lines
     assert "License-File: LICENSE" in lines
     assert "Classifier: Typing :: Typed" in lines
@@ -115,9 +114,9 @@ def test_our_packages_come_from_the_wheel(installed: Installed) -> None:
 
 
 def test_there_is_one_version_number(installed: Installed) -> None:
-    assert installed.run("arena", "--version") == f"arena, version {PROJECT['version']}\n"
+    assert installed.run("arena", "--version") == f"arena, version {VERSION}\n"
     code = "from arena.support.version import SERVER; print(SERVER)"
-    assert installed.run(str(installed.python), "-c", code) == f"schotten-arena {PROJECT['version']}\n"
+    assert installed.run(str(installed.python), "-c", code) == f"schotten-arena {VERSION}\n"
 
 
 def test_a_user_plays_verifies_and_reports(installed: Installed) -> None:

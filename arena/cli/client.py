@@ -113,7 +113,7 @@ def connect(
 
 def _report(quiet: bool) -> "Report":
     """A function that prints events on stderr; with `quiet` only those about something that goes wrong."""
-    from arena.cli.wording import client_text
+    from arena.cli.client_wording import client_text
     from arena.client.events import MatchBegan, MatchEnded, PlayEnded, ServerSaidBye, Welcomed
 
     def report(event: "ClientEvent") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.support.signals import INTERRUPTED
+from arena.support.version import VERSION
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -87,7 +88,7 @@ class _Lazy(click.Group):
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="schotten-arena", prog_name="arena")
+@click.version_option(VERSION, prog_name="arena")
 def main() -> None:
     """An arena for Schotten Totten bots.
 

@@ -13,7 +13,6 @@ from arena.cli.table import journal_argument
 from arena.cli.terminal import is_interactive
 from arena.journal.endings import ENDINGS
 from arena.journal.index import Order, Wanted, chosen, rounds_in
-from arena.pages.viewer import round_data, viewer_page
 from arena.replay import board
 from arena.replay.load import load_replay
 from arena.replay.position_report import text_at
@@ -179,6 +178,8 @@ def _show(replay: Replay, output: _Output, paint: Paint) -> None:
     if at is not None and at >= len(replay.steps):
         raise click.UsageError(f"--at {at}, but the round has the positions 0 to {len(replay.steps) - 1}")
     if output.html is not None:
+        from arena.pages.viewer import round_data, viewer_page
+
         write_whole(output.html, viewer_page(round_data(shown)))
         click.echo(f"Open {output.html} in a browser.")
     elif output.as_json:

@@ -62,9 +62,6 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
       arena play ./mybot counting --journal match.jsonl
     """
     from arena.cli.progress import PlainLines
-    from arena.stats.match_score import match_text
-    from arena.stats.round_summary import RoundResult
-    from arena.stats.standings import fold
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
     if len(bots) != 2:
@@ -72,8 +69,16 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     with _journal_or_temporary(config) as config:
         play_and_report(config, nullcontext(PlainLines(click.echo, starts=False, remark=say_on_stderr)))
         assert config.journal is not None
-        standings, _ = fold([config.journal], kind=RoundResult)
-        click.echo(match_text(standings, config.bots[0].name, config.bots[1].name))
+        click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))
+
+
+def _score(journal: Path, ours: str, theirs: str) -> str:
+    from arena.stats.match_score import match_text  # loads numpy, which nothing needs before the match is over
+    from arena.stats.round_summary import RoundResult
+    from arena.stats.standings import fold
+
+    standings, _ = fold([journal], kind=RoundResult)
+    return match_text(standings, ours, theirs)
 
 
 @contextmanager

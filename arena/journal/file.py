@@ -10,7 +10,7 @@ import glob
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Self
 
 import attrs
 
@@ -90,7 +90,7 @@ class Journal:
         if not self._size:
             sync_folder(path)  # otherwise a power cut could remove the whole file
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -14,6 +14,5 @@ def raise_descriptor_limit() -> int:
 def tune_gc() -> None:
     """Run the garbage collector less often. A tournament creates and drops many small objects that form no cycles; with
     Python's default thresholds, searching them for cycles takes a tenth of the time."""
-    gc.collect()
-    gc.freeze()
+    gc.freeze()  # without collecting first, which would delay the first bot; the little garbage there is may stay
     gc.set_threshold(50_000, 20, 100)

@@ -1,6 +1,7 @@
-"""The name and the version that the arena shows to others. pyproject.toml has the only version number."""
+"""The name and the version that the arena shows to others. The version number stands here and nowhere else:
+pyproject.toml reads it, because reading it back from the installed package takes longer than many commands."""
 
-from importlib.metadata import version
 from typing import Final
 
-SERVER: Final = f"schotten-arena {version('schotten-arena')}"
+VERSION: Final = "0.2.0"
+SERVER: Final = f"schotten-arena {VERSION}"

@@ -47,7 +47,7 @@ from engine.deal import Deal
 from engine.scoring import Score
 
 _MOST_VOIDS: Final = 10  # of one round before the tournament stops: the machine is overloaded, or the arena has a bug
-_IN_FLIGHT: Final = 64  # events on their way to the journal and the listener
+_IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
 
@@ -210,11 +210,11 @@ class Tournament:
         """The deals of rounds that were played before a resume, by round number. In a mirrored match they are revealed
         only after their mirrored rounds."""
         dealt, tactics = self._ledger.dealt, self._config.rules.tactics
-        before = [planned for planned in match.rounds if match.mirrored and planned.id in dealt]
         found = {}
-        for planned in before:
-            seed, salt, attempt = dealt[planned.id]
-            found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, tactics), attempt)
+        for planned in match.rounds if match.mirrored else ():
+            if planned.id in dealt:
+                seed, salt, attempt = dealt[planned.id]
+                found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, tactics), attempt)
         return found
 
     def _score(self, match: PlannedMatch) -> Score:

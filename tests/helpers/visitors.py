@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import trio
 
-from arena.cli.wording import server_text
+from arena.cli.server_wording import server_text
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import Config

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from arena.cli.progress import PlainLines, stamped
-from arena.cli.wording import server_text
+from arena.cli.server_wording import server_text
 from arena.server.events import (
     BotCame,
     BotLeft,

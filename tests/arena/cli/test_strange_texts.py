@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from arena.bots.stderr import PassedOn
-from arena.cli.progress import LiveDisplay, PlainLines
+from arena.cli.live_display import LiveDisplay
+from arena.cli.progress import PlainLines
 from arena.client.dial import ConnectError
 from arena.client.spectate import Screen, json_line
 from arena.journal.endings import Fault

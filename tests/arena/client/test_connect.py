@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from arena.cli.wording import client_text
+from arena.cli.client_wording import client_text
 from arena.client.bridge import Visit
 from arena.client.dial import Destination
 from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.cli.wording import server_text
+from arena.cli.server_wording import server_text
 from arena.journal.lines import Journal
 from arena.server.cycles import Cycles
 from arena.server.events import LobbyWaits

@@ -151,22 +151,26 @@ def test_an_author_reads_the_specification(installed: Installed) -> None:
 # The same wheel, compiled. The pure one is the default, and `make compiled` lets all other tests run what is compiled.
 
 
-@pytest.fixture(scope="module")
-def compiled(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def test_a_compiled_wheel_plays_and_notices_changed_sources(source: Path, tmp_path: Path) -> None:
+    """One test, because the wheel takes long to build."""
     if not shutil.which("cc") or not find_spec("mypyc"):
         pytest.skip("compiling needs a C compiler (cc) and mypyc")
-    wheel = wheel_of(source, tmp_path_factory.mktemp("compiled_wheel"), ARENA_COMPILED="1")
-    return Installed(wheel, tmp_path_factory.mktemp("compiled"))
+    compiled = Installed(wheel_of(source, tmp_path / "wheel", ARENA_COMPILED="1"), tmp_path)
+    says_so_and_plays(compiled)
+    runs_every_module_of_the_list_compiled(compiled)
+    notices_a_changed_source(compiled, "engine/game.py")
+    notices_a_changed_source(compiled, "protocol/messages.py")  # it is not compiled, but imported by compiled modules
+    runs_the_sources_if_the_build_is_for_another_interpreter(compiled)
 
 
-def test_a_compiled_wheel_says_so_and_plays(compiled: Installed) -> None:
+def says_so_and_plays(compiled: Installed) -> None:
     assert compiled.run("arena", "--version") == f"arena, version {PROJECT['version']} (compiled)\n"
     played = compiled.run("arena", "play", "greedy", "random", "--rounds", "4", "--journal", "match.jsonl")
     assert "Points of greedy vs random: " in played
     assert "all in order" in compiled.run("arena", "verify", "match.jsonl")
 
 
-def test_every_module_of_the_list_runs_compiled(compiled: Installed) -> None:
+def runs_every_module_of_the_list_compiled(compiled: Installed) -> None:
     modules = [path.removesuffix(".py").replace("/", ".") for path in setup.COMPILED]
     code = f"import {', '.join(modules)}, sys; print(*(sys.modules[name].__file__ for name in {modules}), sep='\\n')"
     paths = [Path(line) for line in compiled.run(str(compiled.python), "-c", code).splitlines()]
@@ -176,13 +180,12 @@ def test_every_module_of_the_list_runs_compiled(compiled: Installed) -> None:
         assert path.is_relative_to(compiled.environment)
 
 
-@pytest.mark.parametrize("path", ["engine/game.py", "protocol/messages.py"], ids=["compiled", "imported by compiled"])
-def test_a_source_that_changed_after_the_build_is_not_ignored(compiled: Installed, path: str) -> None:
-    source = compiled.packages / path
-    before = source.read_bytes()
-    source.write_bytes(before + b"# changed\n")
+def notices_a_changed_source(compiled: Installed, path: str) -> None:
+    changed = compiled.packages / path
+    before = changed.read_bytes()
+    changed.write_bytes(before + b"# changed\n")
     done = compiled.attempt("arena", "--version")
-    source.write_bytes(before)
+    changed.write_bytes(before)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"arena: {path} changed after the build: run `make compiled` again, or `make pure` to run the sources\n"
@@ -190,18 +193,12 @@ def test_a_source_that_changed_after_the_build_is_not_ignored(compiled: Installe
     assert compiled.attempt("arena", "--version").returncode == 0
 
 
-def test_an_interpreter_that_the_build_does_not_fit_runs_the_sources(compiled: Installed) -> None:
-    (built,) = compiled.packages.glob("engine/game.*.so")
-    suffix, strange = built.name.removeprefix("game"), ".cpython-39-other.so"
-    libraries = [path for package in PACKAGES for path in (compiled.packages / package).rglob(f"*{suffix}")]
-    for path in libraries:
-        path.rename(path.with_name(path.name.removesuffix(suffix) + strange))
-    try:
-        assert compiled.run("arena", "--version") == f"arena, version {PROJECT['version']} (pure Python)\n"
-        assert "Points of" in compiled.run("arena", "play", "greedy", "random", "--rounds", "2")
-    finally:
-        for path in libraries:
-            path.with_name(path.name.removesuffix(suffix) + strange).rename(path)
+def runs_the_sources_if_the_build_is_for_another_interpreter(compiled: Installed) -> None:
+    for package in PACKAGES:
+        for path in (compiled.packages / package).rglob("*.so"):
+            path.rename(path.with_name(path.name.partition(".")[0] + ".cpython-39-other.so"))
+    assert compiled.run("arena", "--version") == f"arena, version {PROJECT['version']} (pure Python)\n"
+    assert "Points of" in compiled.run("arena", "play", "greedy", "random", "--rounds", "2")
 
 
 @pytest.mark.parametrize("chosen", ["", "0"])

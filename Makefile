@@ -6,7 +6,8 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test coverage fuzz check bench attack format playthroughs confusables seccomp spec strength picture clean help
+.PHONY: demo test compiled pure coverage fuzz check bench attack format playthroughs confusables seccomp spec
+.PHONY: strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
@@ -14,7 +15,15 @@ demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 test: $(READY)  ## all tests
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 
-coverage: $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
+compiled: $(READY) pure  ## compile the modules that every decision passes through, in place; needs a C compiler
+	@ARENA_COMPILED=1 $(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/arena --version
+
+pure:  ## remove what was compiled: the sources run again
+	@rm -rf build/lib.* arena/support/compiled_from.txt
+	@find arena engine protocol -name '*.so' -delete
+
+coverage: pure $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage
 	@# Where a test limits the size of files, coverage could not save its own: those tests are left out.
 	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup -k "not no_half_page and not full_disk"; status=$$?; \
@@ -64,7 +73,7 @@ spec: $(READY)  ## rewrite the generated parts of SPEC.md
 picture: $(READY)  ## draw docs/report.png, the picture in README.md (plays for a minute; needs chromium)
 	@$(BIN)/python -m tests.docs.picture
 
-clean:  ## remove the virtual environment and all caches
+clean: pure  ## remove the virtual environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -5,8 +5,6 @@
 
 from collections.abc import Callable
 
-import attrs
-
 from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
@@ -21,22 +19,28 @@ from engine.scoring import Ending, Outcome, won_by_stones
 from engine.table import Table
 
 
-@attrs.define
 class Game(Table):
-    rules: RuleSet = attrs.field(kw_only=True)
-    to_move: Seat = attrs.field(kw_only=True)
-    phase: Phase = Phase.PLAY
-    draws_left: int = 0  # of a recruiter
-    returns_left: int = 0  # of a recruiter
-    turn_had_effect: bool = False  # something was played, claimed or drawn in this turn
-    idle_turns: int = 0  # in a row, before this turn
-    claimable: int = 0  # stones the player to move can prove, in a claim phase; a bit mask
-    outcome: Outcome | None = None
+    def __init__(self, model: "Game | None" = None):
+        """A game before the deal, or a copy of another one. `new` makes a game that can be played."""
+        super().__init__(model)
+        self.rules: RuleSet = model.rules if model else RuleSet()
+        self.to_move: Seat = model.to_move if model else SEATS[0]
+        self.phase: Phase = model.phase if model else Phase.PLAY
+        self.draws_left: int = model.draws_left if model else 0  # of a recruiter
+        self.returns_left: int = model.returns_left if model else 0  # of a recruiter
+        # Whether something was played, claimed or drawn in this turn, and the turns in a row without that, before it.
+        self.turn_had_effect: bool = model.turn_had_effect if model else False
+        self.idle_turns: int = model.idle_turns if model else 0
+        # The stones that the player to move can prove, in a claim phase; a bit mask.
+        self.claimable: int = model.claimable if model else 0
+        self.outcome: Outcome | None = model.outcome if model else None
 
     @staticmethod
     def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
         deal.check(rules.tactics)
-        game = Game(list(reversed(deal.clan)), list(reversed(deal.tactics)), rules=rules, to_move=first)
+        game = Game()
+        game.rules = rules
+        game.clan_deck, game.tactic_deck = list(reversed(deal.clan)), list(reversed(deal.tactics))
         for _ in range(rules.hand_limit):
             for seat in (first, other(first)):
                 game.take(seat, game.clan_deck)
@@ -51,25 +55,23 @@ class Game(Table):
         """
         check(position)
         check_face_up(position)
-        game = Game(
-            list(reversed(position.clan_deck)),
-            list(reversed(position.tactic_deck)),
-            rules=position.rules,
-            to_move=position.to_move,
-            hands=[sorted(hand) for hand in position.hands],
-            sides=[[stone.sides[seat] for stone in position.stones] for seat in SEATS],
-            modes=[stone.modes for stone in position.stones],
-            needs=[stone.needs for stone in position.stones],
-            owners=list(position.owners),
-            complete_first=[stone.complete_first for stone in position.stones],
-            discard=list(position.discard),
-            tactics_played=[list(played) for played in position.tactics_played],
-            phase=position.phase,
-            draws_left=position.draws_left,
-            returns_left=position.returns_left,
-            turn_had_effect=position.turn_had_effect,
-            idle_turns=position.idle_turns,
-        )
+        game = Game()
+        game.rules = position.rules
+        game.to_move = position.to_move
+        game.clan_deck, game.tactic_deck = list(reversed(position.clan_deck)), list(reversed(position.tactic_deck))
+        game.hands = [sorted(hand) for hand in position.hands]
+        game.sides = [[stone.sides[seat] for stone in position.stones] for seat in SEATS]
+        game.modes = [stone.modes for stone in position.stones]
+        game.needs = [stone.needs for stone in position.stones]
+        game.owners = list(position.owners)
+        game.complete_first = [stone.complete_first for stone in position.stones]
+        game.discard = list(position.discard)
+        game.tactics_played = [list(played) for played in position.tactics_played]
+        game.phase = position.phase
+        game.draws_left = position.draws_left
+        game.returns_left = position.returns_left
+        game.turn_had_effect = position.turn_had_effect
+        game.idle_turns = position.idle_turns
         game.derive()
         game._enter_phase()
         return game
@@ -103,15 +105,19 @@ class Game(Table):
         _HANDLERS[action.kind](self, action)
 
     def copy(self) -> "Game":
-        twin = Game.__new__(Game)
-        for name in _PLAIN_FIELDS:
-            setattr(twin, name, getattr(self, name))
-        for name in _LIST_FIELDS:
-            setattr(twin, name, getattr(self, name).copy())
-        for name in _PAIR_FIELDS:
-            first, second = getattr(self, name)
-            setattr(twin, name, [first.copy(), second.copy()])
-        return twin
+        return Game(self)
+
+    def __eq__(self, game: object) -> bool:
+        """Whether both games stand the same and continue in the same way, however they came about."""
+        return isinstance(game, Game) and self.position() == game.position() and self._derived() == game._derived()
+
+    def _derived(self) -> tuple[object, ...]:
+        """What follows from the position, but is stored."""
+        derived = self.needs, self.unclaimed, self.room, self.complete, self.strengths, self.unseen
+        return *derived, self.claimable, self.outcome
+
+    def __repr__(self) -> str:
+        return f"Game.from_text({self.to_text()!r})"
 
     def _enter_phase(self) -> None:
         """Compute what follows from the phase, for a game that was made from a position."""
@@ -289,10 +295,3 @@ _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {
     Kind.DRAW_TACTIC: Game._draw,
     Kind.RETURN: Game._return,
 }
-
-_PAIR_FIELDS = ("hands", "sides", "tactics_played", "strengths")
-_LIST_FIELDS = (
-    "clan_deck", "tactic_deck", "modes", "needs", "owners", "complete_first", "discard", "room", "complete",
-    "stone_versions",
-)  # fmt: skip
-_PLAIN_FIELDS = tuple(field.name for field in attrs.fields(Game) if field.name not in _PAIR_FIELDS + _LIST_FIELDS)

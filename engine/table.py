@@ -6,36 +6,56 @@ stored; `side_changed`, `show` and `claim` keep it up to date, and `derive` comp
 
 from bisect import insort
 
-import attrs
-
 from engine.cards import ALL_CLAN_MASK, BLIND_MANS_BLUFF, MUD_FIGHT, SEATS, STONES, Card, Seat, Stone, is_clan, other
-from engine.formations import INCOMPLETE, Strength, side_strength
+from engine.formations import INCOMPLETE, side_strength
 from engine.legality import stones_in
 from engine.proof import can_still_beat
 
 _ALL_STONES = (1 << 9) - 1
 
 
-@attrs.define(init=False, eq=False, repr=False)  # Game defines these, over all fields
 class Table:
-    clan_deck: list[Card]  # top card last
-    tactic_deck: list[Card]  # top card last
-    hands: list[list[Card]] = attrs.field(factory=lambda: [[], []])  # sorted
-    sides: list[list[tuple[Card, ...]]] = attrs.field(factory=lambda: [[()] * 9, [()] * 9])  # [seat][stone]
-    modes: list[tuple[Card, ...]] = attrs.field(factory=lambda: [()] * 9)
-    needs: list[int] = attrs.field(factory=lambda: [3] * 9)
-    owners: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
-    complete_first: list[Seat | None] = attrs.field(factory=lambda: [None] * 9)
-    discard: list[Card] = attrs.field(factory=list)
-    tactics_played: list[list[Card]] = attrs.field(factory=lambda: [[], []])
-    # Derived. Sets of stones and of clan cards are bit masks.
-    unclaimed: int = _ALL_STONES
-    room: list[int] = attrs.field(factory=lambda: [_ALL_STONES, _ALL_STONES])  # unclaimed stones not full, by seat
-    complete: list[int] = attrs.field(factory=lambda: [0, 0])  # stones with a complete side, by seat
-    strengths: list[list[Strength]] = attrs.field(factory=lambda: [[INCOMPLETE] * 9, [INCOMPLETE] * 9])
-    unseen: int = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
-    # How often each stone has changed: not a part of the position, but a key for caches of it.
-    stone_versions: list[int] = attrs.field(factory=lambda: [0] * 9, eq=False)
+    def __init__(self, model: "Table | None" = None):
+        """A table before the deal, or a copy of another one."""
+        if model is not None:
+            self._copy(model)
+            return
+        self.clan_deck: list[Card] = []  # top card last
+        self.tactic_deck: list[Card] = []  # top card last
+        self.hands: list[list[Card]] = [[], []]  # sorted
+        self.sides: list[list[tuple[Card, ...]]] = [[()] * 9, [()] * 9]  # [seat][stone]
+        self.modes: list[tuple[Card, ...]] = [()] * 9
+        self.needs = [3] * 9
+        self.owners: list[Seat | None] = [None] * 9
+        self.complete_first: list[Seat | None] = [None] * 9
+        self.discard: list[Card] = []
+        self.tactics_played: list[list[Card]] = [[], []]
+        # Derived. Sets of stones and of clan cards are bit masks.
+        self.unclaimed = _ALL_STONES
+        self.room = [_ALL_STONES, _ALL_STONES]  # unclaimed stones not full, by seat
+        self.complete = [0, 0]  # stones with a complete side, by seat
+        self.strengths = [[INCOMPLETE] * 9, [INCOMPLETE] * 9]
+        self.unseen = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
+        # How often each stone has changed: not a part of the position, but a key for caches of it.
+        self.stone_versions = [0] * 9
+
+    def _copy(self, model: "Table") -> None:
+        self.clan_deck = model.clan_deck.copy()
+        self.tactic_deck = model.tactic_deck.copy()
+        self.hands = [model.hands[0].copy(), model.hands[1].copy()]
+        self.sides = [model.sides[0].copy(), model.sides[1].copy()]
+        self.modes = model.modes.copy()
+        self.needs = model.needs.copy()
+        self.owners = model.owners.copy()
+        self.complete_first = model.complete_first.copy()
+        self.discard = model.discard.copy()
+        self.tactics_played = [model.tactics_played[0].copy(), model.tactics_played[1].copy()]
+        self.unclaimed = model.unclaimed
+        self.room = model.room.copy()
+        self.complete = model.complete.copy()
+        self.strengths = [model.strengths[0].copy(), model.strengths[1].copy()]
+        self.unseen = model.unseen
+        self.stone_versions = model.stone_versions.copy()
 
     def take(self, seat: Seat, deck: list[Card]) -> None:
         """Move the top card of the deck to the hand."""

@@ -3,10 +3,21 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from arena.support import compilation
+
 # Machines differ in speed: no test of ours fails for being slow. `make fuzz` asks for many more examples.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("default"), max_examples=20_000)
 settings.load_profile("default")
+
+
+def pytest_configure() -> None:
+    if problem := compilation.outdated():
+        raise pytest.UsageError(problem)
+
+
+def pytest_report_header() -> str:
+    return f"the arena runs {compilation.kind()}"
 
 
 @pytest.fixture

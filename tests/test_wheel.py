@@ -9,17 +9,21 @@ import shutil
 import site
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import setup
 from arena.support.version import VERSION
 from tests.helpers.paths import ROOT
 
 PACKAGES = ("arena", "engine", "example_bots", "protocol")
-TIMEOUT = 120
+BUILT = ("*.so", "compiled_from.txt")  # what `make compiled` leaves in the tree
+TIMEOUT = 300  # compiling takes half a minute, on a busy machine several times that
 pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
 
 
@@ -27,18 +31,19 @@ pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree, because setuptools leaves files behind."""
     source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGES.md", "SPEC.md"):
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGES.md", "SPEC.md"):
         shutil.copy(ROOT / name, source)
     for package in PACKAGES:
-        ignored = shutil.ignore_patterns("__pycache__")
+        ignored = shutil.ignore_patterns("__pycache__", *BUILT)
         shutil.copytree(ROOT / package, source / package, symlinks=True, ignore=ignored)
     return source
 
 
-def wheel_of(source: Path, target: Path) -> Path:
+def wheel_of(source: Path, target: Path, **variables: str) -> Path:
     words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-index"]
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(target), str(source)]
-    done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=TIMEOUT)
+    environment = os.environ | variables
+    done = subprocess.run([*words, *options], env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = target.iterdir()
     return built
@@ -57,20 +62,21 @@ class Installed:
         self.home.mkdir()
         venv.create(self.environment, symlinks=True)
         self.python = self.environment / "bin" / "python"
-        (packages,) = self.environment.glob("lib/python*/site-packages")
+        (self.packages,) = self.environment.glob("lib/python*/site-packages")
         words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python), "install"]
         subprocess.run([*words, "--quiet", "--no-index", "--no-deps", str(wheel)], check=True, timeout=TIMEOUT)
         # Last on the path, and without the .pth files there, of which one would lead to the tree.
-        (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+        (self.packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
 
-    def run(self, *words: str, cwd: Path | None = None) -> str:
-        path = f"{self.environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            words, cwd=cwd or self.home, env={"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"},
-            capture_output=True, text=True, timeout=TIMEOUT,
-        )  # fmt: skip
+    def run(self, *words: str) -> str:
+        done = self.attempt(*words)
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout
+
+    def attempt(self, *words: str) -> subprocess.CompletedProcess[str]:
+        path = f"{self.environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        variables = {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}
+        return subprocess.run(words, cwd=self.home, env=variables, capture_output=True, text=True, timeout=TIMEOUT)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +87,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
     there = set(zipfile.ZipFile(wheel).namelist())
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
-    files = {path.relative_to(ROOT).as_posix() for path in paths if "__pycache__" not in path.parts}
+    ours = [path for path in paths if "__pycache__" not in path.parts and not any(map(path.match, BUILT))]
+    files = {path.relative_to(ROOT).as_posix() for path in ours}
     assert files <= there
     assert {f"{package}/py.typed" for package in PACKAGES} | {"arena/devtools/SPEC.md"} <= files
 
@@ -114,7 +121,7 @@ def test_our_packages_come_from_the_wheel(installed: Installed) -> None:
 
 
 def test_there_is_one_version_number(installed: Installed) -> None:
-    assert installed.run("arena", "--version") == f"arena, version {VERSION}\n"
+    assert installed.run("arena", "--version") == f"arena, version {VERSION} (pure Python)\n"
     code = "from arena.support.version import SERVER; print(SERVER)"
     assert installed.run(str(installed.python), "-c", code) == f"schotten-arena {VERSION}\n"
 
@@ -139,3 +146,79 @@ def test_an_author_makes_a_bot_checks_it_and_plays_with_it(installed: Installed)
 
 def test_an_author_reads_the_specification(installed: Installed) -> None:
     assert installed.run("arena", "spec") == (ROOT / "SPEC.md").read_text()
+
+
+# The same wheel, compiled. The pure one is the default, and `make compiled` lets all other tests run what is compiled.
+
+
+def test_a_compiled_wheel_plays_and_notices_changed_sources(source: Path, tmp_path: Path) -> None:
+    """One test, because the wheel takes long to build."""
+    if not shutil.which("cc") or not find_spec("mypyc"):
+        pytest.skip("compiling needs a C compiler (cc) and mypyc")
+    compiled = Installed(wheel_of(source, tmp_path / "wheel", ARENA_COMPILED="1"), tmp_path)
+    says_so_and_plays(compiled)
+    runs_every_module_of_the_list_compiled(compiled)
+    notices_a_changed_source(compiled, "engine/game.py")
+    notices_a_changed_source(compiled, "protocol/messages.py")  # it is not compiled, but imported by compiled modules
+    runs_the_sources_if_the_build_is_for_another_interpreter(compiled)
+
+
+def says_so_and_plays(compiled: Installed) -> None:
+    assert compiled.run("arena", "--version") == f"arena, version {VERSION} (compiled)\n"
+    played = compiled.run("arena", "play", "greedy", "random", "--rounds", "4", "--journal", "match.jsonl")
+    assert "Points of greedy vs random: " in played
+    assert "all in order" in compiled.run("arena", "verify", "match.jsonl")
+
+
+def runs_every_module_of_the_list_compiled(compiled: Installed) -> None:
+    modules = [path.removesuffix(".py").replace("/", ".") for path in setup.COMPILED]
+    code = f"import {', '.join(modules)}, sys; print(*(sys.modules[name].__file__ for name in {modules}), sep='\\n')"
+    paths = [Path(line) for line in compiled.run(str(compiled.python), "-c", code).splitlines()]
+    assert len(paths) == len(modules)
+    for path in paths:
+        assert path.suffix == ".so"
+        assert path.is_relative_to(compiled.environment)
+
+
+def notices_a_changed_source(compiled: Installed, path: str) -> None:
+    changed = compiled.packages / path
+    before = changed.read_bytes()
+    changed.write_bytes(before + b"# changed\n")
+    done = compiled.attempt("arena", "--version")
+    changed.write_bytes(before)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"arena: {path} changed after the build: run `make compiled` again, or `make pure` to run the sources\n"
+    )
+    assert compiled.attempt("arena", "--version").returncode == 0
+
+
+def runs_the_sources_if_the_build_is_for_another_interpreter(compiled: Installed) -> None:
+    for package in PACKAGES:
+        for path in (compiled.packages / package).rglob("*.so"):
+            path.rename(path.with_name(path.name.partition(".")[0] + ".cpython-39-other.so"))
+    assert compiled.run("arena", "--version") == f"arena, version {VERSION} (pure Python)\n"
+    assert "Points of" in compiled.run("arena", "play", "greedy", "random", "--rounds", "2")
+
+
+@pytest.mark.parametrize("chosen", ["", "0"])
+def test_a_pure_build_needs_no_compiler(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_COMPILED", chosen)
+    assert setup.get_requires_for_build_wheel() == []
+
+
+def test_a_compiled_build_needs_mypyc_and_what_the_sources_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("ARENA_COMPILED", "1")
+    compiler, *others = setup.get_requires_for_build_wheel()
+    assert compiler.startswith("mypy>=")
+    assert others == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+
+
+def test_another_choice_than_compiled_or_not_is_refused(source: Path) -> None:
+    words, variables = [sys.executable, "setup.py", "--version"], os.environ | {"ARENA_COMPILED": "yes"}
+    done = subprocess.run(words, cwd=source, env=variables, capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode != 0
+    assert done.stderr == (
+        "ARENA_COMPILED is 'yes'; it has to be 1 for a compiled build, or 0 or unset for pure Python\n"
+    )

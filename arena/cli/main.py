@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from arena.support import compilation
 from arena.support.signals import INTERRUPTED
 from arena.support.version import VERSION
 
@@ -88,7 +89,7 @@ class _Lazy(click.Group):
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="arena")
+@click.version_option(VERSION, prog_name="arena", message=f"%(prog)s, version %(version)s ({compilation.kind()})")
 def main() -> None:
     """An arena for Schotten Totten bots.
 
@@ -109,8 +110,11 @@ def main() -> None:
 
 
 def entry() -> None:
-    """The entry point of the `arena` script: `main`, with one-line errors for a full disk or a closed pipe."""
+    """The entry point of the `arena` script: `main`, with one line for a stale build, a full disk or a closed pipe."""
     try:
+        if problem := compilation.outdated():
+            print(f"arena: {problem}", file=sys.stderr)
+            sys.exit(2)
         main()
     except BrokenPipeError:
         sys.exit(1)  # the reader of our output closed the pipe

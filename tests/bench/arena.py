@@ -20,6 +20,7 @@ from arena.devtools.starters import STARTERS
 from arena.journal.lines import Journal
 from arena.match.referee import Referee
 from arena.plan.config import Config, from_command_line
+from arena.support import compilation
 from arena.support.process_limits import tune_gc
 from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger, resume, with_new_key
@@ -260,6 +261,7 @@ def show(title: str, head: list[str], rows: Iterator[list[Any]]) -> None:
 def main() -> None:
     if not shutil.which("cc"):
         sys.exit("the benchmark of matches needs a C compiler (cc) for its bots")
+    print(f"The arena runs {compilation.kind()}.")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bot = c_bot(folder)

@@ -20,7 +20,11 @@ from tests.helpers.sandboxes import needs_sandbox, reachable_folder
 
 DOCUMENTS = (README, CONTRIBUTING, *PAGES)
 SANDBOX = Document("docs/sandbox.md")
-INSTALLS = ["pipx install .", "uv tool install ."]  # the test of the wheel installs what these would
+INSTALLS = [
+    "pipx install .",
+    "uv tool install .",
+    "ARENA_COMPILED=1 pipx install .",
+]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
 PATIENCE = 40  # seconds for what takes a few
 
@@ -46,7 +50,7 @@ def write_files(document: Document, folder: Path) -> None:
 
 def test_the_first_two_commands_are_make_demo_and_make_test() -> None:
     assert README.commands()[:2] == ["make demo", "make test"]
-    assert README.commands()[2:4] == INSTALLS
+    assert README.commands()[2:5] == INSTALLS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)

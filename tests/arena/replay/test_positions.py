@@ -1,6 +1,7 @@
 """The positions of a round, what leads from one to the next, and what one seat may see of it."""
 
 import re
+from collections.abc import Iterator
 from itertools import combinations, pairwise
 
 import attrs
@@ -13,7 +14,7 @@ from arena.replay.claim_reasons import Ground, best_completion, reason_for, stre
 from arena.replay.movements import Places, places_of
 from arena.replay.positions import Replay, json_text
 from arena.replay.seat_view import one_seats_view
-from engine.actions import Action, Kind
+from engine.actions import Kind
 from engine.cards import BLIND_MANS_BLUFF, CARD_BY_TEXT, CLAN_CARDS, JOKER, SEATS, card_texts, is_clan, other
 from engine.errors import RecordError
 from engine.formations import side_strength
@@ -21,6 +22,7 @@ from engine.game import Game
 from engine.phase import Phase
 from engine.position import Position
 from engine.position_text import position_to_text
+from engine.record import GameRecord, Step, replay, steps
 from engine.ruleset import PRESETS, RuleSet
 from tests.helpers.rounds import random_round
 from tests.helpers.walks import rule_sets, seeds, walk
@@ -178,15 +180,22 @@ def test_a_record_that_breaks_the_rules_says_where() -> None:
 
 
 def test_a_round_is_played_once_to_verify_and_to_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    line, applied, apply = random_round(PRESETS["tactics"], 11), [], Game.apply
+    line = random_round(PRESETS["tactics"], 11)
+    played: list[str] = []
 
-    def counted(game: Game, action: Action) -> None:
-        applied.append(action.text)
-        apply(game, action)
+    def stepped(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
+        for step in steps(record, game):
+            played.append(step.action.text)
+            yield step
 
-    monkeypatch.setattr(Game, "apply", counted)
+    def replayed(record: GameRecord) -> Game:
+        played.append("all moves")
+        return replay(record)
+
+    monkeypatch.setattr("arena.replay.build.steps", stepped)
+    monkeypatch.setattr("arena.journal.endings.replay", replayed)
     replay_of(line)
-    assert applied == [text for _, text, _ in line.moves]
+    assert played == [text for _, text, _ in line.moves]
 
 
 def test_a_result_that_the_moves_do_not_give_is_found_in_the_same_pass() -> None:

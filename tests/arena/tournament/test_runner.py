@@ -4,17 +4,16 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.cli.progress import Quiet
 from arena.journal.lines import JournalError, JournalLine, VoidLine, read
 from arena.journal.verify import verify_journals
-from arena.match.referee import Referee
 from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from protocol.fairness import deal_hash
+from protocol.messages import Message, Request, encode
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.tournaments import configured, essence, played, steady
 
@@ -80,14 +79,14 @@ def test_a_bot_is_started_once_a_worker_a_match_or_a_round(journal: Path, restar
 def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
     journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = Referee.request, iter(range(10**9))
+    requests = iter(range(10**9))
 
-    def request(self: Referee, *arguments: Any, **named: Any) -> Any:
-        if next(calls) == 5:
+    def failing_once(message: Message) -> bytes:
+        if isinstance(message, Request) and next(requests) == 5:
             raise ZeroDivisionError("our own bug")
-        return real(self, *arguments, **named)
+        return encode(message)
 
-    monkeypatch.setattr(Referee, "request", request)
+    monkeypatch.setattr("protocol.session.encode", failing_once)
     lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
     assert len(lines) == 2
     voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
@@ -99,10 +98,12 @@ def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
 def test_a_round_that_is_void_again_and_again_stops_the_tournament(
     journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def request(*_: Any, **__: Any) -> Any:
-        raise ZeroDivisionError("our own bug")
+    def failing(message: Message) -> bytes:
+        if isinstance(message, Request):
+            raise ZeroDivisionError("our own bug")
+        return encode(message)
 
-    monkeypatch.setattr(Referee, "request", request)
+    monkeypatch.setattr("protocol.session.encode", failing)
     ran = drive(configured(steady("a"), steady("b"), journal=journal), Quiet())
     assert (ran.finished, ran.stopped) == (0, False)
     assert ran.failure is not None

@@ -27,7 +27,15 @@ import time
 from typing import Any, Final
 
 from arena.bots.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
-from arena.bots.process_tree import Process, children_of, count_descendants, descendants, descriptors_of, memory_of
+from arena.bots.process_tree import (
+    Process,
+    children_of,
+    count_descendants,
+    descendants,
+    descriptors_of,
+    memory_of,
+    watches_of,
+)
 from arena.bots.spawning import MOST_DESCRIPTORS, StartRequest, start
 
 TERMINATE: Final = b"T"  # sent by the arena after the request
@@ -186,13 +194,15 @@ class Keeper:
             self._end_for("cpu", used, self._cpu)
 
     def _check_sandbox(self, processes: list[Process]) -> None:
-        """End the bot if it keeps memory where no process maps it."""
-        if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
-            self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
+        """End the bot if it keeps memory where no process maps it, or takes what all programs of its user share."""
         try:
             self._check_files()
         except PermissionError as error:
             raise RuntimeError("the keeper cannot look into the sandbox of its bot; it needs CAP_SYS_PTRACE") from error
+        if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
+            self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
+        elif (watches := watches_of(processes, MOST_DESCRIPTORS)) > MOST_DESCRIPTORS:
+            self._end_for("watches", watches, MOST_DESCRIPTORS)
 
     def _check_files(self) -> None:
         """End the bot if it made too many files in its sandbox: a tmpfs limits their bytes, but not their number, and

@@ -76,6 +76,10 @@ class Overrun:
                     Fault.OUT_OF_MEMORY,
                     f"it had {used} open files, pipes and sockets in its sandbox; the limit is {allowed}",
                 )
+            case "watches":
+                return Overrun(
+                    Fault.OUT_OF_MEMORY, f"it had {used} watches of epoll in its sandbox; the limit is {allowed}"
+                )
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")

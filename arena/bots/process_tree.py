@@ -13,6 +13,9 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")  # per second
 _HAS_CHILDREN_FILES: Final = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
+_EPOLL: Final = "anon_inode:[eventpoll]"
+
+
 class Process(NamedTuple):
     """One process, as /proc/PID/stat described it at some moment."""
 
@@ -86,10 +89,23 @@ def memory_of(processes: Iterable[Process], enough: int = 0) -> int:
 
 
 def descriptors_of(processes: Iterable[Process]) -> int:
-    """The number of open descriptors of the processes. Kernels since 6.2 tell it as the size of a folder."""
-    folders = [f"/proc/{process.pid}/fd" for process in processes]
+    """The number of open descriptors of the processes. Kernels since 6.2 tell it as the size of a folder, also for
+    processes that hide them."""
+    folders = [f"{_living_thread(process.pid)[0]}/fd" for process in processes]
     sizes = [each.st_size if (each := _unless_exited(os.stat, folder)) else 0 for folder in folders]
-    return sum(sizes) or sum(len(_unless_exited(os.listdir, folder) or ()) for folder in folders)
+    return sum(sizes) or sum(len(_unless_hidden(os.listdir, folder) or ()) for folder in folders)
+
+
+def watches_of(processes: Iterable[Process], enough: int) -> int:
+    """The number of watches of epoll that the processes hold, unless they hide them; counting stops once there are more
+    than `enough`."""
+    count = 0
+    for process in processes:
+        folder = _living_thread(process.pid)[0]
+        for number in _unless_hidden(os.listdir, f"{folder}/fd") or ():
+            if count <= enough and _unless_hidden(os.readlink, f"{folder}/fd/{number}") == _EPOLL:
+                count += (_unless_hidden(_read, f"{folder}/fdinfo/{number}") or b"").count(b"tfd:")
+    return count
 
 
 def _look_at(pid: int) -> Process:
@@ -107,16 +123,29 @@ def _look_at(pid: int) -> Process:
     )
 
 
+def _living_thread(pid: int) -> tuple[str, bytes]:
+    """The folder in /proc of a thread of the process that has not exited, and its status. Where the first thread has
+    exited and others go on, the folder of the process itself shows neither memory nor descriptors."""
+    folders = [f"/proc/{pid}"]
+    for folder in folders:  # which grows
+        status = _unless_exited(_read, f"{folder}/status") or b""
+        if b"VmRSS:" in status:
+            return folder, status
+        if len(folders) == 1:
+            folders += [f"{folder}/task/{thread}" for thread in _unless_exited(os.listdir, f"{folder}/task") or ()]
+    return folders[0], b""  # it is exiting
+
+
 def _resident(pid: int) -> int:
-    return _kilobytes(_read(f"/proc/{pid}/status"), b"VmRSS:", b"VmSwap:", b"VmPTE:")
+    return _kilobytes(_living_thread(pid)[1], b"VmRSS:", b"VmSwap:", b"VmPTE:")
 
 
 def _share(pid: int) -> int:
     """Bytes of a process, with its proportional share of memory that it shares with others. If the process hides its
     memory map, shared memory counts in full."""
+    folder, status = _living_thread(pid)
     try:
-        tables = _kilobytes(_read(f"/proc/{pid}/status"), b"VmPTE:")
-        return _kilobytes(_read(f"/proc/{pid}/smaps_rollup"), b"Pss:", b"SwapPss:") + tables
+        return _kilobytes(_read(f"{folder}/smaps_rollup"), b"Pss:", b"SwapPss:") + _kilobytes(status, b"VmPTE:")
     except (PermissionError, FileNotFoundError):
         return _resident(pid)  # fails too if the process has exited
 
@@ -138,6 +167,14 @@ def _read(path: str) -> bytes:
 
 
 A = TypeVar("A")
+
+
+def _unless_hidden(look: Callable[[A], T], at: A) -> T | None:
+    """The result of `look(at)`; None if the process has exited in the meantime, or does not let anyone look."""
+    try:
+        return _unless_exited(look, at)
+    except PermissionError:
+        return None
 
 
 def _unless_exited(look: Callable[[A], T], at: A) -> T | None:

@@ -34,6 +34,7 @@ from arena.bots.seccomp_filters import FILTERS
 from arena.plan.bot_spec import BotSpec
 
 USER: Final = "nobody"
+_MOST_ARGUMENTS: Final = 8900  # bubblewrap takes 9000
 OWN_PROCESSES: Final = 2  # bwrap itself, and the first process of the namespace
 # Links in /usr lead here, and programs in /usr do not start without some of it.
 _PARTS_OF_ETC: Final = ("alternatives", "ld.so.cache", "java-*")
@@ -63,6 +64,8 @@ def confined(spec: BotSpec, view: View, bwrap: str, machine: str) -> Confined:
     words = [*_base(spec.sandbox.scratch), *_shown(view, spec.cwd)]
     for name, value in spec.environment().items():
         words += ["--setenv", name, value]
+    if len(words) > _MOST_ARGUMENTS:
+        raise SandboxError("it has too many variables or paths for bubblewrap")
     arguments = b"".join(os.fsencode(word) + b"\0" for word in words)
     descriptors = ("--args", "3", "--seccomp", "4", "--json-status-fd", "5")
     command = (*_as_user(spec.sandbox.user), bwrap, *descriptors, "--", str(view.program), *spec.command[1:])

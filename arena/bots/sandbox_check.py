@@ -116,10 +116,11 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
     views = {bot.name: _view(bot) for bot in wanted}
     check_apart(views, tuple(hidden), _views_without_sandbox(bots))
     machine = Machine.this()
-    missing = {bot.name: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
-    for bot in wanted:
-        if bot.name in missing and bot.sandbox.level is Level.FULL:
-            raise SandboxError(f"no sandbox for {bot.name}: {missing[bot.name]}")
+    problems = {bot: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
+    for bot, problem in problems.items():
+        if problem.of_bot or bot.sandbox.level is Level.FULL:
+            raise SandboxError(f"no sandbox for {bot.name}: {problem.words}")
+    missing = {bot.name: problem.words for bot, problem in problems.items()}
     decided = {bot.name: Level.MISSING if bot.name in missing else Level.FULL for bot in wanted}
     remarks = [f"{name} is started without a sandbox: {problem}" for name, problem in missing.items()]
     return Settled(tuple(_with_level(bot, decided.get(bot.name)) for bot in bots), tuple(remarks))
@@ -142,6 +143,8 @@ def _view(bot: BotSpec) -> View:
         return view
     except SandboxError as error:
         raise SandboxError(f"no sandbox for {bot.name}: {error}") from None
+    except FileNotFoundError:
+        raise SandboxError(f"no sandbox for {bot.name}: the current folder is gone") from None
 
 
 def _with_level(bot: AnySpec, level: Level | None) -> AnySpec:
@@ -150,28 +153,38 @@ def _with_level(bot: AnySpec, level: Level | None) -> AnySpec:
     return attrs.evolve(bot, sandbox=attrs.evolve(bot.sandbox, level=level))
 
 
-def problem_of(spec: BotSpec, view: View, machine: Machine) -> str | None:
-    """Why the bot cannot be started in a sandbox on this machine, and what to do; None if it can."""
+@attrs.frozen
+class Problem:
+    """Why a bot cannot be started in a sandbox, and what to do."""
+
+    words: str
+    of_bot: bool = False  # its own files are the reason: its author must not decide that it runs without a sandbox
+
+
+def problem_of(spec: BotSpec, view: View, machine: Machine) -> Problem | None:
+    """Why the bot cannot be started in a sandbox on this machine; None if it can."""
     if machine.lacks:
-        return machine.lacks
-    assert machine.bwrap is not None
+        return Problem(machine.lacks)
     try:
-        tried = confined(spec, view, machine.bwrap, machine.architecture)
-        empty = confined(attrs.evolve(spec, cwd=Path("/tmp")), _NOTHING, machine.bwrap, machine.architecture)
+        if (words := _tried(spec, view, machine)) is None:
+            return None
+        elsewhere = attrs.evolve(spec, cwd=Path("/tmp"))
+        if (of_machine := _tried(elsewhere, _NOTHING, machine)) is not None:
+            return Problem(machine.why(of_machine))
+        of_bot = _tried(elsewhere, attrs.evolve(_NOTHING, interpreter=view.interpreter), machine) is None
     except SandboxError as error:
-        return str(error)
-    if (words := _trial(tried, view)) is None:
-        return None
-    if (of_machine := _trial(empty, _NOTHING)) is not None:
-        return machine.why(of_machine)
+        return Problem(str(error), of_bot=True)
     reader = f"user {spec.sandbox.user or USER}" if os.geteuid() == 0 else "bwrap"
-    return (
-        f"{reader} cannot reach what the bot needs ({words}); install it under /usr or make its folders readable for "
-        "all, or run the arena as the user to whom they belong"
-    )
+    reached = f"{reader} cannot reach what the bot needs ({words}); install it under /usr or make its folders readable"
+    return Problem(f"{reached} for all, or run the arena as the user to whom they belong", of_bot)
 
 
 _NOTHING: Final = View(Path(_TEST), (), (), (), ())
+
+
+def _tried(spec: BotSpec, view: View, machine: Machine) -> str | None:
+    assert machine.bwrap is not None
+    return _trial(confined(spec, view, machine.bwrap, machine.architecture), view)
 
 
 def _trial(tried: Confined, view: View) -> str | None:

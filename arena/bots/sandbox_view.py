@@ -15,13 +15,23 @@ from typing import Final
 import attrs
 
 from arena.plan.bot_spec import BotSpec, packages_of_bundled_bots
+from arena.plan.sandbox import absolute
 
 USR: Final = Path("/usr")
 _OF_THE_SYSTEM: Final = (USR, Path("/dev"), Path("/proc"), Path("/sys"))  # a sandbox has its own, or none
 _CROWDED: Final = (Path("/tmp"), Path("/var/tmp"), Path("/etc"), Path("/home"))  # never the folder of one bot
 # Interpreters are installed as PREFIX/bin/NAME; one of these in PREFIX shows that all of PREFIX belongs to one.
-_MARKS_OF_PREFIXES: Final = ("lib/python3*", "lib/node_modules", "lib/modules", "lib/ruby", "lib/perl5", "lib/lua")
+_MARKS_OF_PREFIXES: Final = (
+    "lib/python3*/os.py",
+    "lib/node_modules/npm",
+    "lib/modules",
+    "lib/ruby",
+    "lib/perl5",
+    "lib/lua",
+)
 _MARK_OF_VENV: Final = "pyvenv.cfg"
+_SHARED_MEMORY: Final = Path("/dev/shm")
+_PYENV_SECONDS: Final = 10
 _LONGEST_FIRST_LINE: Final = 256  # bytes; Linux reads no more of it
 
 
@@ -58,7 +68,7 @@ def is_in(path: Path, folders: Iterable[Path]) -> bool:
 
 def view_of(spec: BotSpec) -> View:
     """What the bot sees. Raises SandboxError."""
-    cwd = Path(spec.cwd or "").absolute()
+    cwd = Path(absolute(spec.cwd or Path()))
     exposed = tuple(map(Path, spec.sandbox.expose))
     shown = (Path(spec.sandbox.folder),) if spec.sandbox.folder else ()
     for path in (*exposed, *shown):
@@ -67,8 +77,7 @@ def view_of(spec: BotSpec) -> View:
             raise SandboxError(f"{option} = {str(path)!r}, but a sandbox has its own {path}; name what is in it")
     program, interpreter = _run_by(_program(spec, cwd))
     is_own = not interpreter and not is_in(program, (USR,))
-    if script_runner := _named_in_first_line(program):
-        interpreter = (*interpreter, *_run_by(script_runner)[1])
+    interpreter = (*interpreter, *_of_first_line(program, (*interpreter, *shown, *exposed)))
     if spec.is_bundled:
         interpreter = (*interpreter, *packages_of_bundled_bots())  # no secret of any bot
     files = [*([program] if is_own else ()), *_named_by(spec.command[1:], cwd)]
@@ -85,11 +94,12 @@ def view_of(spec: BotSpec) -> View:
 def _program(spec: BotSpec, cwd: Path) -> Path:
     name = spec.command[0]
     if "/" in name:
-        return Path(os.path.normpath(cwd / name))
+        program = Path(absolute(cwd / name))
+        return _without_links(program.parent, cwd) / program.name
     found = shutil.which(name, path=dict(spec.env).get("PATH"))
     if found is None:
         raise SandboxError(f"there is no program {name!r}")
-    return _behind_shim(Path(found).absolute(), cwd)
+    return _behind_shim(Path(absolute(Path(found))), cwd)
 
 
 def _behind_shim(program: Path, cwd: Path) -> Path:
@@ -99,7 +109,8 @@ def _behind_shim(program: Path, cwd: Path) -> Path:
     pyenv = program.parent.parent / "bin" / "pyenv"
     if not pyenv.exists():
         raise SandboxError(f"{program} is a shim, which cannot be followed; name the program that it runs")
-    which = subprocess.run([pyenv, "which", program.name], cwd=cwd, capture_output=True, text=True, check=False)
+    asked = [str(pyenv), "which", program.name]
+    which = subprocess.run(asked, cwd=cwd, capture_output=True, text=True, check=False, timeout=_PYENV_SECONDS)
     if which.returncode != 0:
         raise SandboxError(f"pyenv does not say which {program.name!r} it runs: {which.stderr.strip()}")
     return Path(which.stdout.strip())
@@ -119,15 +130,22 @@ def _run_by(program: Path) -> tuple[Path, tuple[Path, ...]]:
     return (real if is_in(real, (USR,)) else program), ()
 
 
-def _named_in_first_line(program: Path) -> Path | None:
-    """The interpreter that the first line of a script names: #! and its path."""
+def _of_first_line(program: Path, shown: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders of the interpreter that the first line of a script names (#! and its path), where it is not in /usr.
+    A venv has to be `shown` already, because the author of the script would choose it. Raises SandboxError."""
     try:
         with open(program, "rb") as file:
             line = file.readline(_LONGEST_FIRST_LINE)
     except OSError:  # it is for running, not for reading, or it is not there
-        return None
+        return ()
     words = line.removeprefix(b"#!").split()
-    return Path(os.fsdecode(words[0])) if line.startswith(b"#!") and words else None
+    if not line.startswith(b"#!") or not words:
+        return ()
+    named = Path(os.fsdecode(words[0]))
+    folders = _run_by(named)[1]
+    if hidden := [path for path in folders if (path / _MARK_OF_VENV).exists() and not is_in(path, shown)]:
+        raise SandboxError(f"the first line of {program} names {named}; allow it: expose {hidden[0]}")
+    return folders
 
 
 def _prefix(program: Path) -> tuple[Path, ...]:
@@ -142,9 +160,24 @@ def _prefix(program: Path) -> tuple[Path, ...]:
 def _named_by(words: Iterable[str], cwd: Path) -> Iterator[Path]:
     """The files and folders among the words of a command, as absolute paths."""
     for word in words:
-        path = Path(os.path.normpath(cwd / word))
-        if word and not word.startswith("-") and not is_in(path, _OF_THE_SYSTEM) and _exists(path):
-            yield path
+        path = Path(absolute(cwd / word))
+        if not word or word.startswith("-") or not _exists(path):
+            continue
+        if is_in(path, (_SHARED_MEMORY,)):
+            raise SandboxError(f"{path} would not be seen, because a sandbox has its own {_SHARED_MEMORY}; move it")
+        if not is_in(path, _OF_THE_SYSTEM):
+            yield _without_links(path, cwd)
+
+
+def _without_links(path: Path, cwd: Path) -> Path:
+    """The path, if no link on the way to it leaves its folder: whoever made such a link, perhaps the author of the bot,
+    would choose what the bot sees. The way to `cwd` is the organiser's. Raises SandboxError."""
+    folder = cwd if is_in(path, (cwd,)) else Path("/")
+    for part in path.relative_to(folder).parts:
+        folder /= part
+        if folder.is_symlink() and not is_in(_real(folder), (_real(folder.parent),)):
+            raise SandboxError(f"{folder} is a link; name {_real(path)} instead of {path}")
+    return path
 
 
 def _exists(path: Path) -> bool:
@@ -168,7 +201,10 @@ def check_plain(view: View) -> None:
     for path in (*view.own, *view.exposed):
         for folder, _, names in os.walk(path) if path.is_dir() else [(path.parent, (), [path.name])]:
             for name in names:
-                mode = os.lstat(os.path.join(folder, name)).st_mode
+                try:
+                    mode = os.lstat(os.path.join(folder, name)).st_mode
+                except FileNotFoundError:  # removed just now
+                    continue
                 if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
                     raise SandboxError(
                         f"{folder}/{name} is a pipe or a socket, through which bots could talk; remove it"

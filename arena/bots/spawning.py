@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 # How many more processes and threads all bots together may have than existed when a bot started: plenty for bots, and
 # few enough that the scheduler still gives the keeper its turn soon.
 _SPARE_PROCESSES: Final = max(1024, 512 * (os.cpu_count() or 1))
-MOST_DESCRIPTORS: Final = 1024  # in a sandbox, of each process, and of all together as far as the kernel tells
+MOST_DESCRIPTORS: Final = 512  # in a sandbox, of all processes together; each may have half of them
 _MOST_SIGNALS: Final = 1024  # that wait in a sandbox
 _RESET_SIGNALS: Final = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them, but others must not inherit that
 
@@ -79,7 +79,7 @@ def _limit_leftovers() -> None:
     maps, and signals that wait, which are counted for all programs of the user. The limit of core dumps is 1, because
     with 0 a crash still starts the system's program for them."""
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
-    descriptors = min(MOST_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    descriptors = min(MOST_DESCRIPTORS // 2, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
     signals = min(_MOST_SIGNALS, resource.getrlimit(resource.RLIMIT_SIGPENDING)[1])
     resource.setrlimit(resource.RLIMIT_SIGPENDING, (signals, signals))

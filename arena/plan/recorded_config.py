@@ -234,6 +234,8 @@ def _bot_settings(bot: RecordedBot) -> dict[str, object]:
         "processes": bot.processes,
         "sandbox": (bot.sandbox or Sandbox()).level,
         "scratch": (bot.sandbox or Sandbox()).scratch,
+        "expose": (bot.sandbox or Sandbox()).expose,
+        "sandbox-user": (bot.sandbox or Sandbox()).user,
     }
 
 

@@ -42,5 +42,5 @@ class Sandbox:
 
 
 def absolute(path: Path) -> str:
-    """The path without "..", so that it can be compared with others."""
-    return os.path.abspath(path)
+    """The path without ".." and with one slash at its beginning, so that it can be compared with others."""
+    return "/" + os.path.abspath(path).lstrip("/")

@@ -48,6 +48,8 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         # other calls without asking this filter.
         *("io_uring_setup", "io_uring_enter", "io_uring_register"),
         *("bpf", "userfaultfd", "perf_event_open", "modify_ldt"),
+        # Rules that a program makes for itself, in memory of the kernel that nobody counts.
+        *("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"),
         # Memory that stays in a pipe after the process has unmapped it: a page of 2 MiB for each byte written.
         "vmsplice",
         # The machine itself. All but syslog, quotactl and the flushing of all disks need a capability.
@@ -108,8 +110,12 @@ LOCKS_AND_LEASES: Final = {
     "F_NOTIFY": 1026,
     "F_SETDELEG": 1040,
 }
-# What a terminal would take for the input of its user.
-TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
+# What a terminal would take for the input of its user, and a change of what reads it in the kernel.
+TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSETD": 0x5423}
+# Filters of the bot's own, as those of the call seccomp.
+OWN_FILTERS: Final = {"PR_SET_SECCOMP": 22}
+# Larger buffers, which hold memory that no process maps.
+BUFFER_SIZES: Final = {"SO_SNDBUF": 7, "SO_RCVBUF": 8, "SO_SNDBUFFORCE": 32, "SO_RCVBUFFORCE": 33}
 # Others reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel. The buffers
 # of TCP have one limit for all network namespaces: a bot that fills its own loopback would stall the connections of the
 # whole machine.
@@ -125,6 +131,8 @@ BY_ARGUMENT: Final = (
     ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
     ArgumentRule("fcntl", 1, When.ONE_OF, LOCKS_AND_LEASES),
     ArgumentRule("ioctl", 1, When.ONE_OF, TERMINAL_INPUT),
+    ArgumentRule("prctl", 0, When.ONE_OF, OWN_FILTERS),
+    ArgumentRule("setsockopt", 2, When.ONE_OF, BUFFER_SIZES),
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("socketpair", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("personality", 0, When.NONE_OF, PERSONALITIES),
@@ -176,6 +184,9 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "kexec_file_load": (320, 294),
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
+    "landlock_add_rule": (445, 445),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_restrict_self": (446, 446),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "mmap": (9, 222),
@@ -192,6 +203,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "personality": (135, 92),
     "pidfd_getfd": (438, 438),
     "pivot_root": (155, 41),
+    "prctl": (157, 167),
     "process_madvise": (440, 440),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -200,8 +212,10 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "quotactl_fd": (443, 443),
     "reboot": (169, 142),
     "request_key": (249, 218),
+    "seccomp": (317, 277),
     "semget": (64, 190),
     "setns": (308, 268),
+    "setsockopt": (54, 208),
     "shmget": (29, 194),
     "socket": (41, 198),
     "socketpair": (53, 199),

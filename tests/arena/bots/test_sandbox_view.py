@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -108,16 +109,17 @@ def test_a_program_is_looked_for_in_the_path_of_the_bot(tmp_path: Path) -> None:
 def test_an_interpreter_brings_all_of_its_prefix_and_is_not_the_bot(tmp_path: Path) -> None:
     """As nvm and pyenv install them: PREFIX/bin/NAME, with PREFIX/lib beside it."""
     script = file(tmp_path / "mine" / "bot.js")
-    for name, library in (("node", "lib/node_modules"), ("python3.11", "lib/python3.11"), ("ruby", "lib/ruby")):
+    marks = ("node", "lib/node_modules/npm/x"), ("python3.11", "lib/python3.11/os.py"), ("ruby", "lib/ruby/x")
+    for name, mark in marks:
         prefix = tmp_path / "versions" / name
-        (prefix / library).mkdir(parents=True)
+        file(prefix / mark)
         view = view_of(bot(program(prefix / "bin" / name), script))
         assert (view.files, view.interpreter, view.own) == ((script,), (prefix,), (script.parent,))
 
 
 def test_a_venv_brings_the_python_that_it_was_made_from(tmp_path: Path) -> None:
     python = program(tmp_path / "versions" / "3.11" / "bin" / "python3.11")
-    (tmp_path / "versions" / "3.11" / "lib" / "python3.11").mkdir(parents=True)
+    file(tmp_path / "versions" / "3.11" / "lib" / "python3.11" / "os.py")
     venv, script = tmp_path / "venv", file(tmp_path / "mine" / "bot.py")
     file(venv / "pyvenv.cfg")
     own = link(venv / "bin" / "python", python)
@@ -131,11 +133,11 @@ def test_a_venv_brings_the_python_that_it_was_made_from(tmp_path: Path) -> None:
 def test_the_first_line_of_a_script_is_followed(tmp_path: Path) -> None:
     """As pip writes it into programs that it installs."""
     python = program(tmp_path / "versions" / "3.11" / "bin" / "python3.11")
-    (tmp_path / "versions" / "3.11" / "lib" / "python3.11").mkdir(parents=True)
+    file(tmp_path / "versions" / "3.11" / "lib" / "python3.11" / "os.py")
     venv = file(tmp_path / "venv" / "pyvenv.cfg").parent
     runs = link(venv / "bin" / "python", python)
     own = program(tmp_path / "mine" / "bot", f"#! {runs} -u\nimport sys\n")
-    view = view_of(bot(own))
+    view = view_of(bot(own, expose=(str(venv),)))
     assert (view.program, view.files, view.own) == (own, (own,), (own.parent,))
     assert view.interpreter == (venv, python.parent.parent)
     installed = program(venv / "bin" / "mybot", f"#!{runs}\n")
@@ -144,9 +146,41 @@ def test_the_first_line_of_a_script_is_followed(tmp_path: Path) -> None:
         assert view_of(bot(program(tmp_path / "other" / "bot", line))).interpreter == ()
 
 
+def test_the_author_of_a_script_does_not_choose_what_its_first_line_shows(tmp_path: Path) -> None:
+    private = file(tmp_path / "private" / "pyvenv.cfg").parent
+    runs = link(private / "bin" / "python", Path(PYTHON))
+    own = program(tmp_path / "mine" / "bot", f"#!{runs}\n")
+    assert why_not(bot(own)) == f"the first line of {own} names {runs}; allow it: expose {private}"
+
+
+def test_the_author_of_a_bot_does_not_choose_by_links_what_is_shown(tmp_path: Path) -> None:
+    private = file(tmp_path / "private" / "notes").parent
+    package = file(tmp_path / "mine" / "package" / "__main__.py").parent
+    data = link(tmp_path / "mine" / "data", private)
+    told = f"{data} is a link; name {private} instead of {data}"
+    assert why_not(bot(PYTHON, package, data)) == told
+    assert why_not(bot(PYTHON, "mine/data/notes", cwd=tmp_path)) == (
+        f"{data} is a link; name {private}/notes instead of {data}/notes"
+    )
+    inner = link(tmp_path / "mine" / "latest", package)
+    assert view_of(bot(PYTHON, inner)).own == (inner,)
+    around = link(tmp_path / "alias", tmp_path / "mine")
+    assert view_of(bot(PYTHON, "package", cwd=around)).own == (around / "package",)  # the organiser's own link
+
+
+def test_a_second_slash_hides_nothing() -> None:
+    assert why_not(bot(PYTHON, "//")) == "all of / would be seen; name a folder in it"
+
+
+def test_a_bot_in_shared_memory_is_named() -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", suffix=".py") as script:
+        told = f"{script.name} would not be seen, because a sandbox has its own /dev/shm; move it"
+        assert why_not(bot(PYTHON, script.name)) == told
+
+
 def test_a_shim_of_pyenv_is_followed(tmp_path: Path) -> None:
     real = program(tmp_path / "pyenv" / "versions" / "3.12" / "bin" / "python3")
-    (tmp_path / "pyenv" / "versions" / "3.12" / "lib" / "python3.12").mkdir(parents=True)
+    file(tmp_path / "pyenv" / "versions" / "3.12" / "lib" / "python3.12" / "os.py")
     pyenv = program(tmp_path / "pyenv" / "bin" / "pyenv", f'#!/bin/sh\n[ "$*" = "which python3" ] && echo {real}\n')
     shims = program(tmp_path / "pyenv" / "shims" / "python3").parent
     script = file(tmp_path / "mine" / "bot.py")

@@ -69,7 +69,7 @@ def loaded(folder: Path, *words: str) -> set[str]:
         (["play", *BOTS, "--rounds", "2"], HEAVY | OTHERS),
         (["run", *BOTS, "--rounds", "2"], HEAVY | OTHERS),
         (["table", "cup.jsonl"], TASKS | {"rich.console", "asyncio"}),
-        (["verify", "cup.jsonl"], HEAVY | TASKS | OTHERS),
+        (["verify", "cup.jsonl"], (HEAVY | TASKS | OTHERS) - {"subprocess"}),  # it starts workers for large journals
         (["replay", "cup.jsonl"], TASKS | OTHERS | {"numpy", "rich.console"}),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",

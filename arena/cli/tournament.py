@@ -137,8 +137,8 @@ def rerun(bundle: Path) -> None:
     Example:
       arena rerun cup.faults/1.1-2.3-mybot
     """
-    from arena.tournament.fault_bundle import BundleError
     from arena.tournament.rerun import rerun as play_once_more
+    from arena.worker.fault_bundle import BundleError
 
     try:
         found = play_once_more(bundle)

@@ -67,6 +67,12 @@ TOURNAMENT: Final = (
         "max-voids", read.whole_number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"
     ),
     Option("concurrency", read.whole_number(1), "How many matches are played at once.  [number of cores]", "N"),
+    Option(
+        "workers",
+        read.whole_number(1),
+        "How many processes play the matches.  [number of cores, at most one for each match at once]",
+        "N",
+    ),
     Option("event", read.text, "The name of the tournament."),
     Option("site", read.text, "Where it is played."),
     Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),

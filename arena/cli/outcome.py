@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 def play_and_report(config: Config, listening: "AbstractContextManager[Listener]", resume: Sequence[str] = ()) -> None:
     """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does."""
-    from arena.tournament.drive import drive
+    from arena.worker.process import WorkerProcess
 
-    with journal_errors(), listening as listener:
-        ran = drive(config, listener)
+    with WorkerProcess() as first:  # it loads its modules while we load ours
+        from arena.tournament.drive import drive
+
+        with journal_errors(), listening as listener:
+            ran = drive(config, listener, first)
     report_outcome(ran, config, resume)
 
 

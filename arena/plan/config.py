@@ -50,6 +50,7 @@ class Config:
     concurrency: int
     journal: Path | None
     workers: int | None = None  # processes that play the matches; None if the arena may choose
+    affinity: bool | None = None  # whether each of them has a core for itself and its bots; None likewise
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
@@ -245,6 +246,7 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
         workers=values.get("workers"),
+        affinity=values.get("affinity"),
     )
 
 

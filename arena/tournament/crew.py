@@ -10,22 +10,19 @@ that answers none of many.
 import contextlib
 import math
 import os
-import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import Final
 
 import attrs
 import trio
 
 from arena.bots.process_state import exit_words
+from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Beat, GoOn, MatchJob, MatchOver, Order, Report, Shown, Standing, Started, waits
+from arena.worker.job import Beat, GoOn, MatchJob, MatchOver, Order, Report, Setup, Shown, Standing, Started, waits
+from arena.worker.process import WorkerProcess
 
-_CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.worker.main import main; main()"
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _END_SECONDS: Final = 10.0  # for a worker to end its bots, which takes up to two
@@ -46,7 +43,6 @@ class Death:
 class _Playing:
     """A match in a worker."""
 
-    job: MatchJob
     under_way: PlannedRound | None = None
     was_shown: bool = False
     death: Death | None = None
@@ -56,20 +52,10 @@ class _Playing:
 class _Worker:
     """One worker process."""
 
-    def __init__(self, concurrency: int):
-        ours, theirs = socket.socketpair()
-        root = str(Path(__file__).parents[2])
-        with theirs:
-            try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _CODE, root, str(os.getpid()), str(concurrency)],
-                    stdin=theirs.fileno(),
-                    stdout=subprocess.DEVNULL,
-                )
-            except OSError:
-                ours.close()
-                raise
-        self._socket = trio.socket.from_stdlib_socket(ours)
+    def __init__(self, process: WorkerProcess, setup: Setup):
+        self._process = process
+        self._socket = trio.socket.from_stdlib_socket(process.socket)
+        self.setup = setup
         self._sending = trio.Lock()
         self.matches: dict[str, _Playing] = {}
         self._missed = 0  # beats
@@ -82,7 +68,7 @@ class _Worker:
     async def send(self, *orders: Order) -> None:
         data = memoryview(b"".join(map(packed, orders)))
         async with self._sending:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # `listen` notices that it is gone
+            with contextlib.suppress(OSError, trio.ClosedResourceError):  # `listen` notices that it is gone
                 while data := data[await self._socket.send(data) :]:
                     pass
 
@@ -93,9 +79,10 @@ class _Worker:
             await self.send(standing)
 
     async def begin(self, job: MatchJob) -> _Playing:
-        self.matches[job.planned.id] = playing = _Playing(job)
+        self.matches[job.planned.id] = playing = _Playing()
+        orders: list[Order] = [self.setup] if self._told is None else []
         self._told = job.standing
-        await self.send(job)
+        await self.send(*orders, job)
         return playing
 
     async def listen(self, hear: Hear) -> None:
@@ -157,8 +144,7 @@ class _Worker:
 
     async def end(self) -> None:
         """Have the worker end its bots, and wait until it is gone."""
-        with contextlib.suppress(OSError):  # gone already
-            self._socket.shutdown(socket.SHUT_WR)
+        self._process.hang_up()
         with trio.move_on_after(_END_SECONDS):
             await self.gone.wait()
             return
@@ -168,14 +154,19 @@ class _Worker:
 
 
 class Crew:
-    """At most `most` workers, which play `concurrency` matches at once. `hear` is called with each report, and
-    `standing` says what the tournament has decided."""
+    """The workers of a tournament. `hear` is called with each report, and `standing` says what the tournament has
+    decided. `spare` is a worker that was started early."""
 
-    def __init__(self, most: int, concurrency: int, hear: Hear, standing: Callable[[], Standing]):
-        self._most = most
-        self._share = math.ceil(concurrency / most)
+    def __init__(
+        self, config: Config, hear: Hear, standing: Callable[[], Standing], spare: WorkerProcess | None = None
+    ):
+        self._most = config.most_workers
+        self._share = math.ceil(config.concurrency / self._most)
+        self._affinity = config.affinity
+        self._cores = _cores(config)
         self._hear = hear
         self._standing = standing
+        self._spare = spare
         self._workers: list[_Worker] = []
         self._nursery: trio.Nursery | None = None
 
@@ -211,14 +202,32 @@ class Crew:
         free = min(self._workers, key=lambda worker: len(worker.matches), default=None)
         if free is None or (free.matches and len(self._workers) < self._most):
             assert self._nursery is not None
-            free = _Worker(self._share)
+            process, self._spare = self._spare or WorkerProcess(), None
+            free = _Worker(process, self._setup())
             self._workers.append(free)
             self._nursery.start_soon(self._listen, free)
             self._nursery.start_soon(free.beat, self._standing)
         return free
+
+    def _setup(self) -> Setup:
+        """For a new worker: the first core that no other has."""
+        taken = {worker.setup.core for worker in self._workers}
+        core = next((core for core in self._cores if core not in taken), None)
+        return Setup(self._share, core, always_pinned=bool(self._affinity))
 
     async def _listen(self, worker: _Worker) -> None:
         try:
             await worker.listen(self._hear)
         finally:
             self._workers.remove(worker)
+
+
+def _cores(config: Config) -> list[int]:
+    """The cores to which workers may be pinned: none unless each worker can have one. By default the machine must also
+    have been idle so far, because a pinned worker cannot avoid other programs."""
+    cores = sorted(os.sched_getaffinity(0))
+    if config.affinity is False or config.most_workers > len(cores):
+        return []
+    if config.affinity is None and config.most_workers + round(os.getloadavg()[0]) > len(cores):
+        return []
+    return cores

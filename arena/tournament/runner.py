@@ -43,6 +43,7 @@ from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import Finished, Looked, MatchJob, Report, RoundSeen, SoFar, Standing, Started, Voided, Warned
 from arena.worker.job_play import JobPlay
+from arena.worker.process import WorkerProcess
 from arena.worker.recording import void_line
 from engine.scoring import Score
 
@@ -64,6 +65,7 @@ class Tournament:
         listener: Listener,
         remote_bots: RemoteBots | None = None,
         audience: Audience | None = None,
+        spare: WorkerProcess | None = None,
     ):
         self._config = config
         self._journal = journal
@@ -78,7 +80,7 @@ class Tournament:
         self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
         self._failure: TournamentError | None = None
         self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
-        self._crew = Crew(config.most_workers, config.concurrency, self._hear, self._standing)
+        self._crew = Crew(config, self._hear, self._standing, spare)
         self._playing = trio.CancelScope()
 
     @property

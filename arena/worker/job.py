@@ -66,6 +66,15 @@ class MatchJob:
 
 
 @attrs.frozen
+class Setup:
+    """The first order of a worker."""
+
+    concurrency: int  # matches that it may play at once
+    core: int | None = None  # that it may have for itself and its bots
+    always_pinned: bool = False  # to that core, even if the bots think
+
+
+@attrs.frozen
 class GoOn:
     """The report after which the match waited is processed."""
 
@@ -77,7 +86,7 @@ class Beat:
     """The owner asks whether the worker still reacts."""
 
 
-Order = MatchJob | Standing | GoOn | Beat
+Order = Setup | MatchJob | Standing | GoOn | Beat
 
 
 # Reports.

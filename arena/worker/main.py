@@ -10,8 +10,6 @@ import ctypes
 import os
 import signal
 import socket
-import sys
-from collections.abc import Sequence
 from typing import Final, assert_never
 
 from arena.bots.player import LocalPlayer
@@ -24,9 +22,24 @@ from arena.support.poll_loop import Signal, Steps, waiting_for
 from arena.support.process_limits import tune_gc
 from arena.worker.channel import Unpacker
 from arena.worker.idle_bots import IdleBots
-from arena.worker.job import Alive, Beat, GoOn, MatchJob, MatchOver, Order, Report, Standing, Warned, waits
+from arena.worker.job import (
+    Alive,
+    Beat,
+    Finished,
+    GoOn,
+    MatchJob,
+    MatchOver,
+    Order,
+    Report,
+    Setup,
+    Standing,
+    Warned,
+    waits,
+)
 from arena.worker.job_play import JobPlay
 from arena.worker.outbox import Outbox
+from arena.worker.pinning import Pinning
+from arena.worker.process import OWNERS_SIGNALS
 from arena.worker.viewers import Viewers
 
 _CHUNK: Final = 1 << 16
@@ -34,13 +47,15 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Worker:
-    def __init__(self, owner: socket.socket, processes: PolledProcesses, concurrency: int):
+    def __init__(self, owner: socket.socket, processes: PolledProcesses):
         self._owner = owner
+        self._processes = processes
         self._loop = processes.loop
         self._orders = Unpacker()
         self._outbox = Outbox(self._loop, owner)
         self._viewers = Viewers(self._outbox)
-        self._idle = IdleBots(processes, concurrency)
+        self._idle = IdleBots(processes, 1)
+        self._pinning = Pinning(None, always=False)
         self._stderr: StderrKeeper | None = None
         self._standing = Standing()
         self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
@@ -71,6 +86,9 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         match order:
+            case Setup(concurrency, core, always):
+                self._idle = IdleBots(self._processes, concurrency)
+                self._pinning = Pinning(core, always=always)
             case MatchJob():
                 self._adopt(order.standing)
                 self._loop.start(self._guarded(order))
@@ -118,6 +136,8 @@ class Worker:
         return self._standing.excused.get(name, 0)
 
     def report(self, match: str, report: Report) -> Logic[None]:
+        if isinstance(report, Finished):
+            self._pinning.played(report.line)
         if waits(report):
             self._waiting[match] = answered = self._loop.signal()
             self._outbox.send(report)
@@ -143,12 +163,11 @@ class _WorkersDesk:
         return self._worker.report(self._job.planned.id, report)
 
 
-def main(words: Sequence[str] = tuple(sys.argv[2:])) -> None:
-    """The life of a worker. Its stdin is the socket; the words are the pid of its owner and the number of matches that
-    it may play at once."""
-    owner_pid, concurrency = map(int, words)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+def main(owner_pid: int) -> None:
+    """The life of a worker. Its stdin is the socket to its owner."""
+    for number in OWNERS_SIGNALS:
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which bots would inherit
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, OWNERS_SIGNALS)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != owner_pid:
         return  # it was killed before the kernel knew
@@ -158,4 +177,4 @@ def main(words: Sequence[str] = tuple(sys.argv[2:])) -> None:
         os.dup2(nothing, 0)  # other processes must not inherit the socket
         os.close(nothing)
         with PolledProcesses() as processes:
-            Worker(owner, processes, concurrency).run()
+            Worker(owner, processes).run()

@@ -7,5 +7,6 @@ ROOT: Final = Path(__file__).parent.parent.parent
 GOLDEN: Final = ROOT / "tests" / "golden"
 BENCH: Final = ROOT / "tests" / "bench"
 BAD_BOTS: Final = ROOT / "tests" / "bots" / "bad_bots.py"
+DEADLY_BOT: Final = ROOT / "tests" / "bots" / "deadly_bot.py"
 LATE_BOT: Final = ROOT / "tests" / "bots" / "late_bot.py"
 STEADY_BOT: Final = ROOT / "tests" / "bots" / "steady_bot.py"

@@ -4,15 +4,11 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from arena.cli.progress import Quiet
-from arena.journal.lines import JournalError, JournalLine, VoidLine, read
+from arena.journal.lines import JournalError
 from arena.journal.verify import verify_journals
-from arena.match.referee import Referee
-from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from protocol.fairness import deal_hash
 from tests.helpers.paths import STEADY_BOT
@@ -75,37 +71,3 @@ def test_a_bot_is_started_once_a_worker_a_match_or_a_round(journal: Path, restar
     )
     pids = {note for line in played(config) for note in line.notes.values()}
     assert len(pids) == processes
-
-
-def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
-    journal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, calls = Referee.request, iter(range(10**9))
-
-    def request(self: Referee, *arguments: Any, **named: Any) -> Any:
-        if next(calls) == 5:
-            raise ZeroDivisionError("our own bug")
-        return real(self, *arguments, **named)
-
-    monkeypatch.setattr(Referee, "request", request)
-    lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
-    assert len(lines) == 2
-    voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
-    assert [line.id for line in voids] == ["1.1-2.1"]
-    assert "ZeroDivisionError: our own bug" in voids[0].reason
-    assert verify_journals([journal]).voids == 1
-
-
-def test_a_round_that_is_void_again_and_again_stops_the_tournament(
-    journal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def request(*_: Any, **__: Any) -> Any:
-        raise ZeroDivisionError("our own bug")
-
-    monkeypatch.setattr(Referee, "request", request)
-    ran = drive(configured(steady("a"), steady("b"), journal=journal), Quiet())
-    assert (ran.finished, ran.stopped) == (0, False)
-    assert ran.failure is not None
-    assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: ")
-    voids = [entry for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
-    assert len(voids) == 10  # everything that happened is written before the end

@@ -31,7 +31,7 @@ from arena.journal.file import Rescue, beside
 from arena.journal.lines import Journal, RoundLine, VoidLine
 from arena.match.audience import Audience
 from arena.match.round_play import Players, Void
-from arena.plan.bot_spec import BotSpec
+from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
 from arena.support.timestamps import utc_now
@@ -125,16 +125,18 @@ class Tournament:
             async with self._sender, self._crew.at_work():
                 with self._playing:
                     async with trio.open_nursery() as tasks:
-                        tasks.start_soon(self._watch.run)
-                        await self._work(TrioProcesses(tasks))
+                        await self._work(tasks)
                         tasks.cancel_scope.cancel()
         if self._writer.failure is not None:
             raise TournamentError(self._writer.failure)
         if self._failure is not None:
             raise self._failure
 
-    async def _work(self, processes: TrioProcesses) -> None:
+    async def _work(self, tasks: trio.Nursery) -> None:
+        processes = TrioProcesses(tasks)
         seats = Seats(self._config.bots, self._remote_bots, processes, self._config.concurrency, self._stderr)
+        if any(isinstance(bot, RemoteSpec) for bot in self._config.bots):
+            tasks.start_soon(self._watch.run)  # only for matches that are played here
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 one, two = match.bots

@@ -6,11 +6,12 @@ Both are frozen values that can be pickled.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import attrs
+import msgspec
 
-from arena.journal.lines import RoundLine, VoidLine
+from arena.journal.lines import RoundLine, VoidLine, encoded
 from arena.match.audience import Scene
 from arena.match.referee import Referee
 from arena.plan.bot_spec import AnySpec
@@ -111,6 +112,17 @@ class Shown:
 @attrs.frozen
 class Finished:
     line: RoundLine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As JSON, which is several times faster than the pickled moves."""
+        return _finished, (encoded(self.line),)
+
+
+_decode = msgspec.json.Decoder(RoundLine).decode
+
+
+def _finished(line: bytes) -> Finished:
+    return Finished(_decode(line))
 
 
 @attrs.frozen

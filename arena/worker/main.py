@@ -32,6 +32,7 @@ from arena.worker.job import (
     Order,
     Report,
     Setup,
+    Shown,
     Standing,
     Warned,
     waits,
@@ -142,9 +143,11 @@ class Worker:
             self._waiting[match] = answered = self._loop.signal()
             self._outbox.send(report)
             yield from waiting_for(answered)
-        else:
-            self._outbox.send(report)
-            yield from self._outbox.empty()
+            return
+        self._outbox.send(report)
+        if isinstance(report, Shown):
+            self._outbox.flush()  # the owner must know before the bots do, even if this process is killed
+        yield from self._outbox.room()
 
 
 class _WorkersDesk:

@@ -2,15 +2,18 @@
 
 import os
 import socket
+from typing import Final
 
 from arena.support.poll_loop import WRITABLE, PollLoop, Signal, Steps, Wait, waiting_for
 from arena.worker.channel import packed
 from arena.worker.job import Report
 
+_MUCH: Final = 1 << 18  # bytes: some dozens of rounds
+
 
 class Outbox:
-    """Sends at once what the socket takes; a task of the loop sends the rest. The owner of a tournament that waits for
-    a slow disk reads nothing, so whoever reports more than a little has to wait for `empty`."""
+    """Collects what is reported before the loop waits again, and sends it together. If the owner of the tournament
+    reads nothing because it waits for a slow disk, whoever reports more waits for `room`."""
 
     def __init__(self, loop: PollLoop, owner: socket.socket):
         self._loop = loop
@@ -18,35 +21,39 @@ class Outbox:
         # The loop knows the other one as a descriptor to read from. This one is closed when the process ends.
         self._descriptor = os.dup(owner.fileno())
         self._unsent = bytearray()
-        self._drained: Signal | None = None  # while something is unsent
+        self._sent: Signal | None = None  # while a task is about to send the rest
 
     @property
-    def is_empty(self) -> bool:
-        return self._drained is None
+    def is_full(self) -> bool:
+        return len(self._unsent) > _MUCH
 
     def send(self, report: Report) -> None:
+        """Send a report soon."""
         self._unsent += packed(report)
-        if self._drained is None and not self._send_some():
-            self._drained = self._loop.signal()
-            self._loop.start(self._send_rest(self._drained))
+        if self._sent is None:
+            self._sent = self._loop.signal()
+            self._loop.start(self._send_all(self._sent))
 
-    def empty(self) -> Steps[None]:
-        """Wait until everything is sent."""
-        if self._drained is not None:
-            yield from waiting_for(self._drained)
-
-    def _send_some(self) -> bool:
-        """Send what can be sent now. Returns whether that is all."""
+    def flush(self) -> None:
+        """Send now what the socket takes."""
+        if not self._unsent:
+            return
         try:
             del self._unsent[: self._owner.send(self._unsent)]
         except BlockingIOError:
             pass
         except (BrokenPipeError, ConnectionResetError):
             self._unsent.clear()  # the owner is gone, and the worker is about to notice
-        return not self._unsent
 
-    def _send_rest(self, drained: Signal) -> Steps[None]:
-        while not self._send_some():
+    def room(self) -> Steps[None]:
+        """Wait until the owner reads again, if it does not."""
+        if self.is_full and self._sent is not None:
+            yield from waiting_for(self._sent)
+
+    def _send_all(self, sent: Signal) -> Steps[None]:
+        self.flush()
+        while self._unsent:
             yield Wait(self._descriptor, WRITABLE)
-        self._drained = None
-        drained.set()
+            self.flush()
+        self._sent = None
+        sent.set()

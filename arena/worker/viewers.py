@@ -24,11 +24,11 @@ class Viewers:
 
     def look(self, scene: Scene, referee: Referee) -> None:
         now = time.monotonic()
-        if referee.outcome is None and now < self._last_look.get(scene.match, -math.inf) + _PAUSE:
+        too_soon = now < self._last_look.get(scene.match, -math.inf) + _PAUSE or self._outbox.is_full
+        if too_soon and referee.outcome is None:  # the last position of a round is never left out
             return
         self._last_look[scene.match] = now
-        if self._outbox.is_empty:
-            self._outbox.send(Looked(scene, referee))
+        self._outbox.send(Looked(scene, referee))
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:
         if self.watchers:

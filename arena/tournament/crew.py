@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from arena.bots.process_state import exit_words
+from arena.bots.streams import TcpStream
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.worker.channel import Unpacker, packed
@@ -54,7 +55,7 @@ class _Worker:
 
     def __init__(self, process: WorkerProcess, setup: Setup):
         self._process = process
-        self._socket = trio.socket.from_stdlib_socket(process.socket)
+        self._stream = TcpStream(process.socket)
         self.setup = setup
         self._sending = trio.Lock()
         self.matches: dict[str, _Playing] = {}
@@ -66,11 +67,9 @@ class _Worker:
         self.gone = trio.Event()
 
     async def send(self, *orders: Order) -> None:
-        data = memoryview(b"".join(map(packed, orders)))
         async with self._sending:
-            with contextlib.suppress(OSError, trio.ClosedResourceError):  # `listen` notices that it is gone
-                while data := data[await self._socket.send(data) :]:
-                    pass
+            with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):  # `listen` notices that, too
+                await self._stream.send_all(b"".join(map(packed, orders)))
 
     async def tell(self, standing: Standing) -> None:
         """Tell the worker what the tournament has decided, if it does not know yet."""
@@ -97,8 +96,8 @@ class _Worker:
     async def _received(self) -> bytes:
         self._is_heard = True
         try:
-            return await self._socket.recv(_CHUNK)
-        except ConnectionResetError:
+            return await self._stream.receive_some(_CHUNK)
+        except trio.BrokenResourceError:
             return b""
         finally:
             self._is_heard, self._missed = False, 0
@@ -120,7 +119,7 @@ class _Worker:
     def _reap(self) -> None:
         self._process.kill()  # only one that hangs is not gone already
         words = self._hung or f"ended ({exit_words(self._process.wait())})"
-        self._socket.close()
+        self._stream.close()
         self.gone.set()
         for playing in self.matches.values():
             playing.death = Death(f"the worker process that played it {words}", playing.under_way, playing.was_shown)

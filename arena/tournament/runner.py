@@ -185,7 +185,7 @@ class Tournament:
         """Process a report of a match, wherever it is played."""
         match report:
             case Started(_, planned, bots):
-                await self._sender.send(RoundStarted(planned, bots))
+                await self._tell(RoundStarted(planned, bots))
             case Finished(line):
                 await self._finished(line)
             case Voided(line):
@@ -200,19 +200,26 @@ class Tournament:
     async def _finished(self, line: RoundLine) -> None:
         if line.id in self._ledger.finished:
             return  # the first line of an id counts
-        await self._sender.send(RoundFinished(line))
+        await self._tell(RoundFinished(line))
         withdrawn = self._ledger.add(line)
         self._failures.pop(line.match, None)
         for name in withdrawn:
-            await self._sender.send(BotWithdrawn(name, self._config.max_faults))
+            await self._tell(BotWithdrawn(name, self._config.max_faults))
         if withdrawn:
             await self._crew.tell(self._standing())
 
+    async def _tell(self, event: TournamentEvent) -> None:
+        try:
+            self._sender.send_nowait(event)  # without a turn of the scheduler
+        except trio.WouldBlock:
+            await self._sender.send(event)
+
     async def _void(self, line: VoidLine) -> None:
         if self._failure is not None:
-            return  # play ends now
+            await trio.lowlevel.checkpoint()  # a match that is played here ends now
+            return
         self._ledger.add_void(line)
-        await self._sender.send(RoundVoid(line))
+        await self._tell(RoundVoid(line))
         if line.excused is None:
             self._failed(line.match, f"round {line.id}", line.reason)
         else:

@@ -22,11 +22,10 @@ from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.worker.channel import Unpacker, packed
 from arena.worker.job import Beat, GoOn, MatchJob, MatchOver, Order, Report, Setup, Shown, Standing, Started, waits
-from arena.worker.process import WorkerProcess
+from arena.worker.process import END_SECONDS, WorkerProcess
 
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
-_END_SECONDS: Final = 10.0  # for a worker to end its bots, which takes up to two
 _CHUNK: Final = 1 << 16
 Hear = Callable[[Report], Awaitable[None]]
 
@@ -144,7 +143,7 @@ class _Worker:
     async def end(self) -> None:
         """Have the worker end its bots, and wait until it is gone."""
         self._process.hang_up()
-        with trio.move_on_after(_END_SECONDS):
+        with trio.move_on_after(END_SECONDS):
             await self.gone.wait()
             return
         self._process.kill()

@@ -77,4 +77,5 @@ class Seats:
 
     def clear(self) -> Logic[None]:
         """End all idle processes."""
-        return self._idle.clear()
+        for leave in self._idle.clear():
+            yield from leave

@@ -29,7 +29,7 @@ class IdleBots:
         while len(self._idle) > self._limit:
             yield from self._idle.pop(0)[1].leave()
 
-    def clear(self) -> Logic[None]:
-        """End all idle processes."""
-        while self._idle:
-            yield from self._idle.pop()[1].leave()
+    def clear(self) -> list[Logic[None]]:
+        """What ends all idle processes."""
+        players, self._idle = [player for _, player in self._idle], []
+        return [player.leave() for player in players]

@@ -60,6 +60,7 @@ class Worker:
         self._stderr: StderrKeeper | None = None
         self._standing = Standing()
         self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
+        self._matches = 0  # under way
         self._over = self._loop.signal()
         self._failure: Exception | None = None
 
@@ -71,6 +72,8 @@ class Worker:
         self._loop.forget([self._owner.fileno()])
         if self._failure is not None:
             raise self._failure
+        if not self._matches:  # then there is time for a bye
+            self._loop.run(self._loop.all_of(*(polled(leave, self._loop) for leave in self._idle.clear())))
 
     def _read(self) -> None:
         try:
@@ -107,8 +110,10 @@ class Worker:
         self._viewers.are_there(standing.watched)
 
     def _guarded(self, job: MatchJob) -> Steps[None]:
+        self._matches += 1
         try:
             yield from polled(self._play(job), self._loop)
+            self._matches -= 1
         except Exception as failure:
             self._failure = failure
             self._over.set()

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final, Self
 
 _CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.worker.main import main; main(int(sys.argv[2]))"
-_END_SECONDS: Final = 10.0  # to end its bots, which takes up to two
+END_SECONDS: Final = 10.0  # to end its bots, which takes up to two
 OWNERS_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # sent to all, but only the owner reacts
 
 
@@ -58,7 +58,7 @@ class WorkerProcess:
         """End the worker, if it is not gone already."""
         self.socket.close()
         try:
-            self._process.wait(_END_SECONDS)
+            self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

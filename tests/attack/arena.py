@@ -17,7 +17,7 @@ from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
 from tests.bots import bad_bots
 from tests.helpers.paths import LATE_BOT, STEADY_BOT
-from tests.helpers.processes import TOKEN, bad_command, workers_of
+from tests.helpers.processes import TOKEN, bad_command, is_running, workers_of
 
 Line = TypeVar("Line", RoundLine, VoidLine)
 STALLS = 100
@@ -135,7 +135,7 @@ def second_chances(folder: Path) -> list[Finding]:
 
 def kills(folder: Path) -> list[Finding]:
     """The arena or one of its workers is killed at random moments, and the tournament goes on."""
-    journal, rng = folder / "kills.jsonl", random.Random(1)
+    journal, rng, workers = folder / "kills.jsonl", random.Random(1), set[int]()
     words = _command(journal, *(_steady(name) for name in "abc"), rounds="20", cycles="5", concurrency="2")
     for _ in range(KILLS):
         with _running(words) as arena:
@@ -143,13 +143,14 @@ def kills(folder: Path) -> list[Finding]:
                 time.sleep(rng.uniform(0.3, 1.0))
                 _send_to(workers_of(arena.pid)[:1], signal.SIGKILL)
             time.sleep(rng.uniform(0.3, 1.0))
+            workers |= set(workers_of(arena.pid))
             arena.kill()
     subprocess.run(words, check=True, capture_output=True, timeout=600)
     report = verify_journals([journal])
     ids = Counter(line.id for line in _lines(journal, RoundLine))
     harm = [str(problem) for problem in report.problems]
     harm += [f"{len(ids)} of 300 rounds are there"] if len(ids) != 300 or max(ids.values()) > 1 else []
-    harm += [f"{count} processes are left behind"] if (count := _left_behind(str(journal))) else []
+    harm += [f"worker {pid} is left behind" for pid in workers if is_running(pid)]
     figures = f"{KILLS} kills, {KILLS * WORKER_KILLS} of workers, {report.rounds} rounds, {report.voids} void"
     return [Finding("kills of the arena", figures, harm)]
 

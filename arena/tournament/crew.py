@@ -10,7 +10,9 @@ that answers none of many.
 import contextlib
 import math
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Final
 
 import attrs
@@ -208,9 +210,9 @@ class Crew:
         return free
 
     def _setup(self) -> Setup:
-        """For a new worker: the first core that no other has."""
-        taken = {worker.setup.core for worker in self._workers}
-        core = next((core for core in self._cores if core not in taken), None)
+        """For a new worker: the core that fewest others have."""
+        taken = Counter(worker.setup.core for worker in self._workers)
+        core = min(self._cores, key=taken.__getitem__, default=None)
         return Setup(self._share, core, always_pinned=bool(self._affinity))
 
     async def _listen(self, worker: _Worker) -> None:
@@ -221,11 +223,16 @@ class Crew:
 
 
 def _cores(config: Config) -> list[int]:
-    """The cores to which workers may be pinned: none unless each worker can have one. By default the machine must also
-    have been idle so far, because a pinned worker cannot avoid other programs."""
+    """The cores to which workers may be pinned. By default none unless each worker can have one that is idle, because
+    a pinned worker cannot avoid other programs."""
     cores = sorted(os.sched_getaffinity(0))
-    if config.affinity is False or config.most_workers > len(cores):
-        return []
-    if config.affinity is None and config.most_workers + round(os.getloadavg()[0]) > len(cores):
+    if config.affinity is False or (config.affinity is None and config.most_workers + _others() > len(cores)):
         return []
     return cores
+
+
+def _others() -> int:
+    """How many programs besides this one are running: now, and on average in the last minute. The second figure still
+    counts a tournament that has just ended, and the first one may be a coincidence."""
+    average, _, _, now, _ = Path("/proc/loadavg").read_text().split()
+    return min(round(float(average)), int(now.partition("/")[0]) - 1)

@@ -17,7 +17,7 @@ from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
 from tests.bots import bad_bots
 from tests.helpers.paths import LATE_BOT, STEADY_BOT
-from tests.helpers.processes import TOKEN, bad_command, is_running, workers_of
+from tests.helpers.processes import TOKEN, bad_command, is_running, send_to_all, workers_of
 
 Line = TypeVar("Line", RoundLine, VoidLine)
 STALLS = 100
@@ -79,9 +79,9 @@ def stalls(folder: Path) -> list[Finding]:
         for number in range(STALLS):
             _wait_for_rounds(arena, 4 if number else 30)
             stopped = [arena.pid, *workers_of(arena.pid)]
-            _send_to(stopped, signal.SIGSTOP)
+            send_to_all(stopped, signal.SIGSTOP)
             time.sleep(STALL_SECONDS)
-            _send_to(stopped, signal.SIGCONT)
+            send_to_all(stopped, signal.SIGCONT)
         arena.send_signal(signal.SIGINT)
         os.set_blocking(arena.stderr.fileno(), True)
         arena.communicate(timeout=60)
@@ -89,11 +89,6 @@ def stalls(folder: Path) -> list[Finding]:
     harm = [f"{line.id}: {line.fault.detail}" for line in rounds if line.fault]
     figures = f"{STALLS} stalls, {len(rounds)} rounds, {len(harm)} charged, {len(_lines(journal, VoidLine))} void"
     return [Finding("stalls of the arena", figures, harm)]
-
-
-def _send_to(pids: list[int], number: signal.Signals) -> None:
-    for pid in pids:
-        os.kill(pid, number)
 
 
 def _wait_for_rounds(arena: "subprocess.Popen[bytes]", count: int) -> None:
@@ -141,7 +136,7 @@ def kills(folder: Path) -> list[Finding]:
         with _running(words) as arena:
             for _ in range(WORKER_KILLS):
                 time.sleep(rng.uniform(0.3, 1.0))
-                _send_to(workers_of(arena.pid)[:1], signal.SIGKILL)
+                send_to_all(workers_of(arena.pid)[:1], signal.SIGKILL)
             time.sleep(rng.uniform(0.3, 1.0))
             workers |= set(workers_of(arena.pid))
             arena.kill()

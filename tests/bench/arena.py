@@ -256,8 +256,8 @@ def main() -> None:
             workers.one_core(bot, recorded_requests(), folder),
         )
         show(
-            "Workers, each on a core of its own",
-            ["workers", "rounds/s", "ratio to 1 (two: at least 1.8)", "owner at 500 rounds/s (at most 10 %)"],
+            "Workers of C bots, pinned each to a core of its own or not",
+            ["workers", "pinned", "rounds/s", "ratio to 1 (two: at least 1.8)", "owner at 500 rounds/s (at most 10 %)"],
             workers.many_cores(bot, folder),
         )
         show(

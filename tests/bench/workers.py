@@ -122,19 +122,20 @@ def one_core(bot: Path, lines: list[bytes], folder: Path) -> Iterator[list[str]]
 
 
 def many_cores(bot: Path, folder: Path) -> Iterator[list[str]]:
-    """One worker on one core, and two on two. The owner's share is scaled to 500 rounds a second."""
-    found: dict[int, list[Figures]] = {1: [], 2: []}
+    """One worker and two, each pinned to a core of its own or not. The owner's share is scaled to 500 rounds a
+    second."""
+    found: dict[tuple[int, str], list[Figures]] = {(n, pinned): [] for n in (1, 2) for pinned in ("true", "false")}
     bots = [f"{name}={bot}" for name in "abcd"]
     for _ in range(RUNS):
-        for workers, figures in found.items():
-            more = {"workers": str(workers), "concurrency": str(workers), "affinity": "true"}
+        for (workers, pinned), figures in found.items():
+            more = {"workers": str(workers), "concurrency": str(workers), "affinity": pinned}
             figures.append(measured(configured(*bots, rounds="50", cycles="4", **more), folder / "many.jsonl"))
-    alone = [each.rounds for each in found[1]]
-    for workers, figures in found.items():
+    alone = [each.rounds for each in found[1, "true"]]
+    for (workers, pinned), figures in found.items():
         rates = [each.rounds for each in figures]
         ratio = f"{max(rates) / max(alone):.2f} (median {statistics.median(rates) / statistics.median(alone):.2f})"
         share = statistics.median(each.owner / each.rounds * 500 for each in figures)
-        yield [str(workers), f"{max(rates):,.0f}", ratio, f"{share:.1%}"]
+        yield [str(workers), pinned, f"{max(rates):,.0f}", ratio, f"{share:.1%}"]
 
 
 def thinking(folder: Path) -> Iterator[list[str]]:

@@ -1,9 +1,20 @@
-"""Match jobs without a tournament: a desk that keeps what is reported."""
+"""Match jobs without workers: with a desk that keeps what is reported, or in a tournament of this process."""
 
+from typing import Any
+
+import pytest
+import trio
+
+from arena.bots.player import LocalPlayer
+from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Logic
+from arena.bots.watchdog import Watchdog
 from arena.journal.lines import RoundLine, VoidLine
+from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
+from arena.tournament.crew import Crew
 from arena.tournament.ledger import planned_matches
+from arena.tournament.runner import Tournament
 from arena.worker.job import Finished, MatchJob, Report, SoFar, Standing, Voided
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score
@@ -52,3 +63,27 @@ def play_job(run: RunLogic[None], job: MatchJob, desk: Desk, config: Config) -> 
 
     run(logic)
     return desk
+
+
+def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] = Watchdog) -> list[Tournament]:
+    """Have tournaments play all matches here, where a test can reach them. Returns the tournaments that are made."""
+    made, tournaments = Tournament.__init__, list[Tournament]()
+
+    def init(tournament: Tournament, *args: Any, **kwargs: Any) -> None:
+        made(tournament, *args, **kwargs)
+        tournaments.append(tournament)
+
+    async def play(_: Crew, job: MatchJob) -> None:
+        watch = watchdog()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch.run)
+            bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]
+            one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
+            await driven(JobPlay(job, (one, two), watch, tournaments[-1]).play(), watch)
+            await driven(one.leave())
+            await driven(two.leave())
+            nursery.cancel_scope.cancel()
+
+    patched.setattr(Tournament, "__init__", init)
+    patched.setattr(Crew, "play", play)
+    return tournaments

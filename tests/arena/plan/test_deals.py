@@ -13,29 +13,22 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.player import LocalPlayer
-from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Await, Logic
-from arena.bots.watchdog import Watchdog
 from arena.cli.progress import Quiet
 from arena.journal.deal_secret import secret_path
 from arena.journal.lines import JournalError, JournalLine, ResumeLine, RevealLine, RoundLine, TournamentLine, read
 from arena.journal.verify import verify_journals
 from arena.match.match import Match, PlayedRound
-from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.plan.legacy_deals import recoloured
 from arena.stats.standings import fold
-from arena.tournament.crew import Crew
 from arena.tournament.drive import TournamentRun, drive
 from arena.tournament.ledger import planned_matches
-from arena.tournament.runner import Tournament
-from arena.worker.job import MatchJob
-from arena.worker.job_play import JobPlay
 from engine.deal import Deal
 from engine.formations import side_strength
 from protocol.fairness import deal_hash
+from tests.helpers.jobs import play_in_this_process
 from tests.helpers.paths import GOLDEN
 from tests.helpers.tournaments import configured, steady
 
@@ -55,11 +48,7 @@ def run(config: Config) -> TournamentRun:
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stops the tournament, of two bots, when so many rounds are played and the next one begins. It is played in this
     process, so that it can be stopped right there."""
-    made, play, tournaments = Tournament.__init__, Match.play_round, []
-
-    def init(tournament: Tournament, *args: Any, **kwargs: Any) -> None:
-        made(tournament, *args, **kwargs)
-        tournaments.append(tournament)
+    play = Match.play_round
 
     def play_round(match: Match, *args: Any) -> Logic[PlayedRound]:
         nonlocal rounds
@@ -69,17 +58,8 @@ def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> 
         rounds -= 1
         return (yield from play(match, *args))
 
-    async def play_here(_: Crew, job: MatchJob) -> None:
-        watch = Watchdog()
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(watch.run)
-            bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]
-            one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
-            await driven(JobPlay(job, (one, two), watch, tournaments[0]).play(), watch)
-
     with monkeypatch.context() as patched:
-        patched.setattr(Tournament, "__init__", init)
-        patched.setattr(Crew, "play", play_here)
+        tournaments = play_in_this_process(patched)
         patched.setattr(Match, "play_round", play_round)
         assert run(config).stopped
 

@@ -14,6 +14,7 @@ LADDER = (
     {"cli"},
     {"server", "client"},
     {"tournament", "devtools"},
+    {"worker"},
     {"match", "pages"},
     {"bots", "stats", "replay"},
     {"journal"},
@@ -168,7 +169,7 @@ def test_a_match_does_no_io() -> None:
 
 
 def test_a_process_that_only_plays_does_not_load_trio() -> None:
-    code = "import sys, arena.match.match, arena.bots.polled_driver, arena.bots.polled_process; print(*sys.modules)"
+    code = "import sys, arena.worker.main; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(done.stdout.split()) & {"trio", "numpy", "click"}
 

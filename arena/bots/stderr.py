@@ -1,6 +1,8 @@
 """What becomes of a bot's stderr: it is passed on to ours, or kept in a file."""
 
 import codecs
+import fcntl
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +48,8 @@ class StderrKeeper:
                 self._folder.mkdir(exist_ok=True)
                 path = self._folder / f"{number + 1}-{folder_name(spec.name)}.txt"
                 with open(path, "ab") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX)  # several workers may have a process of this bot
+                    file.seek(0, os.SEEK_END)
                     file.write(data[: max(0, _STDERR_CAP - file.tell())])
                     self._left[number] = _STDERR_CAP - file.tell()
             except OSError as error:

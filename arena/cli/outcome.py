@@ -24,11 +24,14 @@ def play_and_report(
 ) -> None:
     """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does. Bots in a sandbox may
     not see a path in `hidden`."""
-    from arena.tournament.drive import drive
+    from arena.worker.process import WorkerProcess
 
-    config = tournament_with_sandboxes(config, hidden)
-    with journal_errors(), listening as listener:
-        ran = drive(config, listener)
+    with WorkerProcess() as first:  # it loads its modules while we load ours
+        from arena.tournament.drive import drive
+
+        config = tournament_with_sandboxes(config, hidden)
+        with journal_errors(), listening as listener:
+            ran = drive(config, listener, first)
     report_outcome(ran, config, resume)
 
 

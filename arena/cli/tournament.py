@@ -157,8 +157,8 @@ def rerun(bundle: Path, **options: str | None) -> None:
       arena rerun cup.faults/1.1-2.3-mybot
       arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
     """
-    from arena.tournament.fault_bundle import BundleError
     from arena.tournament.rerun import rerun as play_once_more
+    from arena.worker.fault_bundle import BundleError
 
     def started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
         return with_sandboxes(configured(lambda: [bot_with_options(spec, given(options)) for spec in specs]))

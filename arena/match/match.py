@@ -42,12 +42,17 @@ class PlayedRound:
     withdrawn: bool = False  # the round was not played, because a bot is withdrawn
 
 
+def _nothing() -> Logic[None]:
+    yield from ()
+
+
 class Match:
     """A match in progress. The caller passes the score before each round.
 
     `may_excuse` says whether lateness of the bot with this name may still make a round void. `keep_fault` is called
     while the bots are still running, and returns the folder in which it saved details of the fault. `dealt_before` are
-    the deals of rounds that were played before a resume, by number of round.
+    the deals of rounds that were played before a resume, by number of round. `before_deal` runs each time before the
+    bots see a deal.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Match:
         may_excuse: Callable[[str], bool],
         dealt_before: Mapping[int, Dealt],
         audience: Audience | None = None,
+        before_deal: Callable[[], Logic[None]] = _nothing,
     ):
         self.planned = planned
         self._rules = rules
@@ -68,6 +74,7 @@ class Match:
         self._keep_fault = keep_fault
         self._may_excuse = may_excuse
         self._audience = audience
+        self._before_deal = before_deal
         self._reveals = Reveals(planned.rounds, dealt_before)
         self._hosts = self._host(SEATS[0]), self._host(SEATS[1])
 
@@ -89,6 +96,7 @@ class Match:
         referee = Referee(self._rules, dealt.deal, score.first)
         void = yield from self._seat_both(referee)
         if void is None and referee.outcome is None:
+            yield from self._before_deal()
             for player, host in zip(self._players, self._hosts, strict=True):
                 yield from player.tell(host.start_round(referee, deal, score))
             watched = self._watched(planned, referee, score)

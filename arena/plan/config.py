@@ -50,9 +50,16 @@ class Config:
     site: str
     concurrency: int
     journal: Path | None
+    workers: int | None = None  # processes that play the matches; None if the arena may choose
+    affinity: bool | None = None  # whether each of them has a core for itself and its bots; None likewise
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
+
+    @property
+    def most_workers(self) -> int:
+        """How many processes play matches at once, if there are enough matches."""
+        return self.workers or min(self.concurrency, len(os.sched_getaffinity(0)))
 
     @property
     def paired(self) -> bool:
@@ -253,6 +260,8 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         site=values.get("site", ""),
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
+        workers=values.get("workers"),
+        affinity=values.get("affinity"),
     )
 
 

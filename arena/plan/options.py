@@ -68,6 +68,20 @@ TOURNAMENT: Final = (
         "max-voids", read.whole_number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"
     ),
     Option("concurrency", read.whole_number(1), "How many matches are played at once.  [number of cores]", "N"),
+    Option(
+        "workers",
+        read.whole_number(1),
+        "How many processes play the matches.  [number of cores, at most one for each match at once]",
+        "N",
+    ),
+    Option(
+        "affinity",
+        read.yes_or_no,
+        "Pin each of these processes with its bots to a core.  [if the bots answer at once and cores are idle]",
+        "[true|false]",
+        value_if_alone="true",
+        choices=("true", "false"),
+    ),
     Option("event", read.text, "The name of the tournament."),
     Option("site", read.text, "Where it is played."),
     Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),

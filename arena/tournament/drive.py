@@ -13,6 +13,7 @@ from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.events import Listener, TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.tournament.runner import Tournament, TournamentError
+from arena.worker.process import WorkerProcess
 
 
 @attrs.frozen
@@ -27,8 +28,9 @@ class TournamentRun:
     rescue: Rescue | None = None  # if another program changed the journal meanwhile
 
 
-def drive(config: Config, listener: Listener) -> TournamentRun:
-    """Play a tournament until it ends, fails or is stopped by a signal. Raises JournalError if it cannot begin."""
+def drive(config: Config, listener: Listener, spare: WorkerProcess | None = None) -> TournamentRun:
+    """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early.
+    Raises JournalError if it cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -38,7 +40,7 @@ def drive(config: Config, listener: Listener) -> TournamentRun:
         before = len(ledger.finished)
         failure = None
         listener.heard(TournamentOpened(total, before))
-        tournament = Tournament(config, journal, ledger, listener)
+        tournament = Tournament(config, journal, ledger, listener, spare=spare)
         tune_gc()
         raise_descriptor_limit()
         try:

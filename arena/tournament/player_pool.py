@@ -1,13 +1,12 @@
 """Provide the players of a match: processes, which are kept between matches, and connections from outside."""
 
-from typing import Final, Protocol
+from typing import Protocol
 
 from arena.bots.player import LocalPlayer, Player, Processes
 from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
 from arena.plan.bot_spec import AnySpec, RemoteSpec
-
-_IDLE_BOTS: Final = 8  # idle processes kept, for each match that may be played at once
+from arena.worker.idle_bots import IdleBots
 
 
 class RemoteBots(Protocol):
@@ -49,7 +48,7 @@ class NoRemoteBots:
 
 
 class Seats:
-    """Gives players to matches and takes them back. The processes of local bots belong to `processes`."""
+    """Gives players to matches and takes them back."""
 
     def __init__(
         self,
@@ -57,33 +56,26 @@ class Seats:
         remote_bots: RemoteBots,
         processes: Processes,
         concurrency: int,
-        keeper: "StderrKeeper",
+        stderr: StderrKeeper,
     ):
         self._bots = bots
         self._remote_bots = remote_bots
-        self._processes = processes
-        self._idle_limit = _IDLE_BOTS * concurrency
-        self._keeper = keeper
-        self._idle: list[tuple[int, LocalPlayer]] = []  # the most recently used last
+        self._idle = IdleBots(processes, concurrency)
+        self._stderr = stderr
 
     def take(self, number: int) -> Player:
         spec = self._bots[number]
         if isinstance(spec, RemoteSpec):
             return self._remote_bots.player(spec)
-        for place in reversed(range(len(self._idle))):
-            if self._idle[place][0] == number:
-                return self._idle.pop(place)[1]
-        return LocalPlayer(spec, self._processes, self._keeper.of(number, spec))
+        return self._idle.take(number, spec, self._stderr)
 
     def give_back(self, number: int, player: Player) -> Logic[None]:
-        if not isinstance(player, LocalPlayer):
+        if isinstance(player, LocalPlayer):
+            yield from self._idle.give_back(number, player)
+        else:
             self._remote_bots.let_go(player)
-            return
-        self._idle.append((number, player))
-        while len(self._idle) > self._idle_limit:
-            yield from self._idle.pop(0)[1].leave()
 
     def clear(self) -> Logic[None]:
         """End all idle processes."""
-        while self._idle:
-            yield from self._idle.pop()[1].leave()
+        for leave in self._idle.clear():
+            yield from leave

@@ -20,7 +20,7 @@ from arena.plan.schedule import MatchId, PlannedMatch
 from arena.support.signals import calling_on_signals
 from arena.support.text import printable
 from arena.support.timestamps import utc_now
-from arena.tournament.fault_bundle import BundledFault, BundleError, FaultBundle, read_bundle
+from arena.worker.fault_bundle import BundledFault, BundleError, FaultBundle, read_bundle
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.errors import NotationError

@@ -2,18 +2,22 @@
 
 Theory of operation. The schedule is fixed in advance. What the journal already contains is folded into a `Ledger`
 (scores of matches under way, faults in a row, finished ids), and only missing rounds are played. The `Matchmaker`
-chooses the match that begins next. The task of the match takes its players from the `Seats`, plays the missing rounds
-in order and sends each round to the writer. The writer appends it to the journal and waits for the disk; only then is
-the round reported to the listener. So every round that was reported is saved, and every other is played again.
+chooses the match that begins next. A match between bots that the arena starts is a job for a worker process
+(crew.py). A match with a bot that connects is played here, by its own task, with players from the `Seats`. Both run the
+same logic (arena/worker/job_play.py), and `_hear` processes the reports of both: it sends each round to the writer,
+which appends it to the journal and waits for the disk; only then is the round reported to the listener. So every round
+that was reported is saved, and every other is played again.
 
-Owners: the outer nursery owns the writer, which finishes what was sent to it even if play is cancelled. The inner scope
-owns the matches and the processes of bots; connections belong to the server's door (door.py). Faults of bots arrive
-here as values (see match.py). An exception here is our own bug: the round is void and played again, and if that does
-not help, the tournament stops and keeps everything that is finished.
+Owners: the outer nursery owns the writer, which finishes what was sent to it even if play is cancelled. The crew owns
+the workers, and with them their bots. The inner scope owns the matches that are played here and the processes of their
+bots; connections belong to the server's door (door.py). A round that fails for a reason of our own is void and played
+again, and so is one whose worker died; if that does not help, the tournament stops and keeps everything that is
+finished.
 """
 
-import traceback
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,32 +25,29 @@ import trio
 
 from arena.bots.stderr import StderrKeeper
 from arena.bots.trio_driver import TrioProcesses, driven
+from arena.bots.wants import Await, Logic
 from arena.bots.watchdog import Watchdog
-from arena.journal.endings import Fault
 from arena.journal.file import Rescue, beside
-from arena.journal.lines import Journal, RoundLine
+from arena.journal.lines import Journal, RoundLine, VoidLine
 from arena.match.audience import Audience
-from arena.match.match import Match, PlayedRound
-from arena.match.referee import Referee
 from arena.match.round_play import Players, Void
-from arena.plan.bot_spec import Restart
+from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config
-from arena.plan.deals import Dealt
-from arena.plan.schedule import PlannedMatch, PlannedRound
-from arena.support.signals import first_exception
+from arena.plan.schedule import PlannedMatch
 from arena.support.timestamps import utc_now
+from arena.tournament.crew import Crew, Death
 from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
-from arena.tournament.fault_bundle import write_bundle
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
 from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
-from arena.tournament.recording import round_line, void_line
 from arena.tournament.writer import JournalWriter
-from engine.cards import SEATS, Seat
-from engine.deal import Deal
+from arena.worker.job import Finished, Looked, MatchJob, Report, RoundSeen, SoFar, Standing, Started, Voided, Warned
+from arena.worker.job_play import JobPlay
+from arena.worker.process import WorkerProcess
+from arena.worker.recording import void_line
 from engine.scoring import Score
 
-_MOST_VOIDS: Final = 10  # of one round before the tournament stops: the machine is overloaded, or the arena has a bug
+_MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
 _IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
@@ -64,6 +65,7 @@ class Tournament:
         listener: Listener,
         remote_bots: RemoteBots | None = None,
         audience: Audience | None = None,
+        spare: WorkerProcess | None = None,
     ):
         self._config = config
         self._journal = journal
@@ -75,8 +77,10 @@ class Tournament:
         self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._remote_bots, config.concurrency)
         self.stopped = False
         self.warnings: list[str] = []
-        self._stderr = StderrKeeper(self._beside("stderr"), self.warnings.append)
+        self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
         self._failure: TournamentError | None = None
+        self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
+        self._crew = Crew(config, self._hear, self._standing, spare)
         self._playing = trio.CancelScope()
 
     @property
@@ -115,153 +119,164 @@ class Tournament:
     async def run(self) -> None:
         """Play all missing rounds. Raises TournamentError if the tournament cannot continue, and a group with what the
         listener raises."""
-        sender, receiver = trio.open_memory_channel[TournamentEvent](_IN_FLIGHT)
+        self._sender, receiver = trio.open_memory_channel[TournamentEvent](_IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._writer.run, receiver, self._playing.cancel)
-            async with sender:
+            async with self._sender, self._crew.at_work():
                 with self._playing:
-                    async with trio.open_nursery() as workers:
-                        workers.start_soon(self._watch.run)
-                        await self._work(sender, TrioProcesses(workers))
-                        workers.cancel_scope.cancel()
+                    async with trio.open_nursery() as tasks:
+                        await self._work(tasks)
+                        tasks.cancel_scope.cancel()
         if self._writer.failure is not None:
             raise TournamentError(self._writer.failure)
         if self._failure is not None:
             raise self._failure
 
-    async def _work(self, sender: EventSender, processes: TrioProcesses) -> None:
+    async def _work(self, tasks: trio.Nursery) -> None:
+        processes = TrioProcesses(tasks)
         seats = Seats(self._config.bots, self._remote_bots, processes, self._config.concurrency, self._stderr)
+        if any(isinstance(bot, RemoteSpec) for bot in self._config.bots):
+            tasks.start_soon(self._watch.run)  # only for matches that are played here
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 one, two = match.bots
-                players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
-                matches.start_soon(self._play_and_return, match, players, seats, sender)
+                if all(isinstance(self._config.bots[number], BotSpec) for number in match.bots):
+                    matches.start_soon(self._play_in_worker, match)
+                else:
+                    players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
+                    matches.start_soon(self._play_here, match, players, seats)
         await driven(seats.clear())
 
-    async def _play_and_return(self, match: PlannedMatch, players: Players, seats: Seats, sender: EventSender) -> None:
-        try:
-            await self._play_match(match, players, sender)
-        except TournamentError as failure:
-            self._failure = failure  # `run` raises it once everything that is finished is written
-            self._playing.cancel()
-            return
+    async def _play_here(self, match: PlannedMatch, players: Players, seats: Seats) -> None:
+        play = JobPlay(self._job(match), players, self._watch, self, self._audience)
+        await driven(play.play(), self._watch)
         for number, player in zip(match.bots, players, strict=True):
             await driven(seats.give_back(number, player))
+        self._match_over(match)
+
+    async def _play_in_worker(self, match: PlannedMatch) -> None:
+        while (death := await self._crew.play(self._job(match))) is not None:
+            await self._worker_died(match, death)
+        self._match_over(match)
+
+    def _match_over(self, match: PlannedMatch) -> None:
+        self._ledger.close(match)
+        self._failures.pop(match.id, None)
         if self._audience is not None:
             self._audience.match_over(match.id)
         self._matchmaker.over(match)
+
+    async def _worker_died(self, match: PlannedMatch, death: Death) -> None:
+        """Have the round that was under way played again. It gets a new deal if the bots have seen the old one, unless
+        the organiser chose the seed: then all deals are known and stay the same, as after a stop."""
+        self.warn(death.reason)
+        planned, key = death.under_way, self._config.key
+        assert key is not None
+        if planned is None or planned.id in self._ledger.finished:
+            self._failed(match.id, f"match {match.id}", death.reason)
+        elif death.was_shown and not key.is_public:
+            one, two = match.bots
+            names = self._config.bots[one].name, self._config.bots[two].name
+            await self._hear(Voided(void_line(planned, match.id, names, Void(death.reason), utc_now())))
+        else:
+            self._failed(match.id, f"round {planned.id}", death.reason)
+
+    async def _hear(self, report: Report) -> None:
+        """Process a report of a match, wherever it is played."""
+        match report:
+            case Started(_, planned, bots):
+                await self._tell(RoundStarted(planned, bots))
+            case Finished(line):
+                await self._finished(line)
+            case Voided(line):
+                await self._void(line)
+            case Warned(text):
+                self.warn(text)
+            case Looked(scene, referee) if self._audience is not None:
+                self._audience.look(scene, referee)
+            case RoundSeen(scene, outcome) if self._audience is not None:
+                self._audience.round_over(scene, outcome)
+
+    async def _finished(self, line: RoundLine) -> None:
+        if line.id in self._ledger.finished:
+            return  # the first line of an id counts
+        await self._tell(RoundFinished(line))
+        withdrawn = self._ledger.add(line)
+        self._failures.pop(line.match, None)
+        for name in withdrawn:
+            await self._tell(BotWithdrawn(name, self._config.max_faults))
+        if withdrawn:
+            await self._crew.tell(self._standing())
+
+    async def _tell(self, event: TournamentEvent) -> None:
+        try:
+            self._sender.send_nowait(event)  # without a turn of the scheduler
+        except trio.WouldBlock:
+            await self._sender.send(event)
+
+    async def _void(self, line: VoidLine) -> None:
+        if self._failure is not None:
+            await trio.lowlevel.checkpoint()  # a match that is played here ends now
+            return
+        self._ledger.add_void(line)
+        await self._tell(RoundVoid(line))
+        if line.excused is None:
+            self._failed(line.match, f"round {line.id}", line.reason)
+        else:
+            await self._crew.tell(self._standing())
+
+    def _failed(self, match: str, what: str, reason: str) -> None:
+        """Count a failure of the arena itself; too many in a row stop the tournament."""
+        self._failures[match] += 1
+        if self._failures[match] == _MOST_FAILURES and self._failure is None:
+            self._failure = TournamentError(f"{what} was void {_MOST_FAILURES} times in a row: {reason}")
+            self._playing.cancel()  # `run` raises it once everything that is finished is written
+
+    def warn(self, text: str) -> None:
+        """Note something for the organiser, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def _beside(self, what: str) -> Path | None:
         """A folder beside the journal, if there is one: cup.jsonl has cup.stderr and cup.faults."""
         return None if self._journal is None else beside(self._journal.path, what)
 
-    async def _play_match(self, planned: PlannedMatch, players: Players, sender: EventSender) -> None:
-        match = Match(
-            planned,
-            self._config.rules,
-            players,
-            self._watch,
-            self._keep_fault,
-            self._may_excuse,
-            self._dealt_before(planned),
-            self._audience,
-        )
-        for each in planned.rounds:
-            if each.id not in self._ledger.finished:
-                score = self._score(planned).begun_by(each.first)
-                line = await self._play_until_valid(match, each, score, players, sender)
-                await sender.send(RoundFinished(line))
-                for name in self._ledger.add(line):
-                    await sender.send(BotWithdrawn(name, self._config.max_faults))
-                for player in players:
-                    if player.spec.restart is Restart.ROUND:
-                        await driven(player.leave())
-        await driven(match.conclude(self._score(planned)))
-        self._ledger.close(planned)
-        for player in players:
-            if player.spec.restart is Restart.MATCH:
-                await driven(player.leave())
+    def is_withdrawn(self, name: str) -> bool:
+        return name in self._ledger.withdrawn
 
-    def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
-        parent = self._beside("faults")
-        if parent is None:
-            return None
-        try:
-            return str(write_bundle(parent, played, players))
-        except OSError as error:
-            self.warnings.append(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
-            return None
-
-    def _may_excuse(self, name: str) -> bool:
+    def may_excuse(self, name: str) -> bool:
         return self._ledger.excused[name] < self._config.max_voids
 
-    def _deal(self, planned: PlannedRound) -> Dealt:
-        key, ledger = self._config.key, self._ledger
-        assert key is not None
-        return key.deal(
-            planned,
-            self._config.rules,
-            voids=ledger.voids[planned.id],
-            resumes=ledger.resumes,
-            mirrored_seed=ledger.dealt[planned.mirrors][0] if planned.mirrors else None,
+    def report(self, report: Report) -> Logic[None]:
+        yield Await(partial(self._hear, report))
+
+    def _standing(self) -> Standing:
+        watched = self._audience is not None and len(self._audience.watchers) > 0
+        return Standing(frozenset(self._ledger.withdrawn), dict(self._ledger.excused), watched)
+
+    def _job(self, match: PlannedMatch) -> MatchJob:
+        config, ledger = self._config, self._ledger
+        one, two = match.bots
+        assert config.key is not None
+        return MatchJob(
+            match,
+            config.rules,
+            (config.bots[one], config.bots[two]),
+            config.key,
+            ledger.resumes,
+            self._so_far(match),
+            self._standing(),
+            config.max_faults,
+            config.max_voids,
+            self._beside("faults"),
+            self._beside("stderr"),
         )
 
-    def _dealt_before(self, match: PlannedMatch) -> dict[int, Dealt]:
-        """The deals of rounds that were played before a resume, by round number. In a mirrored match they are revealed
-        only after their mirrored rounds."""
-        dealt, tactics = self._ledger.dealt, self._config.rules.tactics
-        found = {}
-        for planned in match.rounds if match.mirrored else ():
-            if planned.id in dealt:
-                seed, salt, attempt = dealt[planned.id]
-                found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, tactics), attempt)
-        return found
-
-    def _score(self, match: PlannedMatch) -> Score:
-        """The score of the match so far, including rounds that were played before a resume."""
-        return self._ledger.scores.get(match.id) or Score(self._config.rules, match.first)
-
-    async def _play_until_valid(
-        self, match: Match, planned: PlannedRound, score: Score, players: Players, sender: EventSender
-    ) -> RoundLine:
-        names = (players[0].spec.name, players[1].spec.name)
-        failures = 0  # of the arena itself; excused bots have a limit of their own
-        while True:
-            if self._ledger.withdrawn & set(names):
-                played = self._forfeited(planned, score.first, names)
-            else:
-                await sender.send(RoundStarted(planned, names))
-                played = await self._try(match, planned, score)
-            if played.void is None:
-                return round_line(played, match.planned.id, names, self._config.rules)
-            for player in players:
-                await driven(player.leave())
-            line = void_line(planned, match.planned.id, names, played.void, played.started)
-            self._ledger.add_void(line)
-            await sender.send(RoundVoid(line))
-            failures += played.void.excused is None
-            if failures == _MOST_VOIDS:
-                text = f"round {planned.id} was void {_MOST_VOIDS} times in a row: {played.void.reason}"
-                raise TournamentError(text)
-
-    async def _try(self, match: Match, planned: PlannedRound, score: Score) -> PlayedRound:
-        dealt = self._deal(planned)
-        try:
-            return await driven(match.play_round(planned, score, dealt, utc_now()), self._watch)
-        except Exception as error:  # our own bug, or a machine that ran out of something: never a bot's loss
-            cause = first_exception(error)
-            reason = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
-            referee = Referee(self._config.rules, dealt.deal, score.first)
-            return PlayedRound(planned, score.first, dealt, referee, utc_now(), Void(f"the arena failed: {reason}"))
-
-    def _forfeited(self, planned: PlannedRound, first: Seat, names: tuple[str, str]) -> PlayedRound:
-        """The round as forfeited by a withdrawn bot, without asking anything of either bot."""
-        dealt = self._deal(planned)
-        referee = Referee(self._config.rules, dealt.deal, first)
-        absent = [seat for seat in SEATS if names[seat] in self._ledger.withdrawn]
-        reason = f"withdrawn after {self._config.max_faults} faults in a row"
-        if len(absent) == len(SEATS):
-            referee.nobody_started(reason, reason)
-        else:
-            referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
-        return PlayedRound(planned, first, dealt, referee, utc_now(), None, withdrawn=True)
+    def _so_far(self, match: PlannedMatch) -> SoFar:
+        ledger, ids = self._ledger, [planned.id for planned in match.rounds]
+        return SoFar(
+            ledger.scores.get(match.id) or Score(self._config.rules, match.first),
+            frozenset(name for name in ids if name in ledger.finished),
+            {name: ledger.voids[name] for name in ids if name in ledger.voids},
+            {name: ledger.dealt[name] for name in ids if name in ledger.dealt},
+        )

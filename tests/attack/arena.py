@@ -17,12 +17,13 @@ from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
 from tests.bots import bad_bots
 from tests.helpers.paths import LATE_BOT, STEADY_BOT
-from tests.helpers.processes import TOKEN, bad_command
+from tests.helpers.processes import TOKEN, bad_command, is_running, send_to_all, workers_of
 
 Line = TypeVar("Line", RoundLine, VoidLine)
 STALLS = 100
 STALL_SECONDS = 0.6
 KILLS = 50
+WORKER_KILLS = 5  # before each of them
 # What bad bots do before a round, between two or after the last.
 _OUTSIDE_OF_ROUNDS = (
     "crash-at-start", "slow-start", "silent", "unflushed", "never-reads", "hello-without-newline", "old-protocol",
@@ -77,9 +78,10 @@ def stalls(folder: Path) -> list[Finding]:
         os.set_blocking(arena.stderr.fileno(), False)
         for number in range(STALLS):
             _wait_for_rounds(arena, 4 if number else 30)
-            arena.send_signal(signal.SIGSTOP)
+            stopped = [arena.pid, *workers_of(arena.pid)]
+            send_to_all(stopped, signal.SIGSTOP)
             time.sleep(STALL_SECONDS)
-            arena.send_signal(signal.SIGCONT)
+            send_to_all(stopped, signal.SIGCONT)
         arena.send_signal(signal.SIGINT)
         os.set_blocking(arena.stderr.fileno(), True)
         arena.communicate(timeout=60)
@@ -127,19 +129,25 @@ def second_chances(folder: Path) -> list[Finding]:
 
 
 def kills(folder: Path) -> list[Finding]:
-    """The arena is killed at random moments and goes on."""
-    journal, rng = folder / "kills.jsonl", random.Random(1)
+    """The arena or one of its workers is killed at random moments, and the tournament goes on."""
+    journal, rng, workers = folder / "kills.jsonl", random.Random(1), set[int]()
     words = _command(journal, *(_steady(name) for name in "abc"), rounds="20", cycles="5", concurrency="2")
     for _ in range(KILLS):
         with _running(words) as arena:
+            for _ in range(WORKER_KILLS):
+                time.sleep(rng.uniform(0.3, 1.0))
+                send_to_all(workers_of(arena.pid)[:1], signal.SIGKILL)
             time.sleep(rng.uniform(0.3, 1.0))
+            workers |= set(workers_of(arena.pid))
             arena.kill()
     subprocess.run(words, check=True, capture_output=True, timeout=600)
     report = verify_journals([journal])
     ids = Counter(line.id for line in _lines(journal, RoundLine))
     harm = [str(problem) for problem in report.problems]
     harm += [f"{len(ids)} of 300 rounds are there"] if len(ids) != 300 or max(ids.values()) > 1 else []
-    return [Finding("kills of the arena", f"{KILLS} kills, {report.rounds} rounds, {report.voids} void", harm)]
+    harm += [f"worker {pid} is left behind" for pid in workers if is_running(pid)]
+    figures = f"{KILLS} kills, {KILLS * WORKER_KILLS} of workers, {report.rounds} rounds, {report.voids} void"
+    return [Finding("kills of the arena", figures, harm)]
 
 
 def bad_bots_of_all_kinds(folder: Path) -> list[Finding]:

@@ -18,6 +18,7 @@ from tabulate import tabulate
 
 from arena.devtools.starters import STARTERS
 from arena.journal.lines import Journal
+from arena.match.match import PlayedRound
 from arena.match.referee import Referee
 from arena.plan.config import Config, from_command_line
 from arena.support import compilation
@@ -29,7 +30,8 @@ from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import PRESETS
 from protocol.messages import Clock, Points, encode
-from tests.helpers.drivers import match_of, players_of, run_by_polling, whole_match
+from tests.bench import workers
+from tests.helpers.drivers import RunLogic, match_of, players_of, run_by_polling, run_by_trio, whole_match
 
 FULL = bool(os.environ.get("FULL"))  # the long versions: 10,000 rounds in memory, a journal of 1,000,000
 
@@ -70,12 +72,10 @@ def timed(config: Config, listener: Counting, journal: Path | None = None) -> tu
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def timed_polled(config: Config) -> tuple[int, float, float]:
-    """Decisions, seconds on the wall and of our own processor time, of the first match on the poll loop."""
+def timed_match(config: Config, run: RunLogic[list[PlayedRound]]) -> tuple[int, float, float]:
+    """Decisions, seconds on the wall and of our own processor time, of the first match by one of the drivers."""
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    rounds = run_by_polling(
-        lambda driver: whole_match(match_of(config, players_of(config, driver), driver.stalls), config)
-    )
+    rounds = run(lambda driver: whole_match(match_of(config, players_of(config, driver), driver.stalls), config))
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
     decisions = sum(move.ms is not None for played in rounds for move in played.referee.moves)
     return decisions, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -123,16 +123,16 @@ def decisions(bot: Path) -> Iterator[list[str]]:
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     lines = recorded_requests()
-    bare, by_trio, by_polling = [], [], []
+    bare: list[tuple[float, float]] = []
+    by_trio: list[tuple[float, float]] = []
+    by_polling: list[tuple[float, float]] = []
     for _ in range(5):
         wall, cpu = trio.run(ping_pong, bot, lines)
         bare.append((len(lines) / wall, cpu / len(lines) * 1e6))
-        listener = Counting()
         config = configured(f"a={bot}", f"b={bot}", rounds="100")
-        wall, cpu = timed(config, listener)
-        by_trio.append((listener.decisions / wall, cpu / listener.decisions * 1e6))
-        made, wall, cpu = timed_polled(config)
-        by_polling.append((made / wall, cpu / made * 1e6))
+        for run, figures in ((run_by_trio, by_trio), (run_by_polling, by_polling)):
+            made, wall, cpu = timed_match(config, run)
+            figures.append((made / wall, cpu / made * 1e6))
     os.sched_setaffinity(0, cores)
     best_bare, cpu_bare = max(bare)
     yield ["bare trio ping-pong", f"{best_bare:,.0f}", f"{cpu_bare:.0f}", "1"]
@@ -270,6 +270,21 @@ def main() -> None:
             "A match of two C bots over pipes, pinned to one core",
             ["", "decisions/s", "CPU us", "ratio"],
             decisions(bot),
+        )
+        show(
+            "A tournament of two C bots, all of it on one core",
+            ["", "decisions/s", "own CPU us", "ratio"],
+            workers.one_core(bot, recorded_requests(), folder),
+        )
+        show(
+            "Workers of C bots, pinned each to a core of its own or not",
+            ["workers", "pinned", "rounds/s", "ratio to 1 (two: at least 1.8)", "owner at 500 rounds/s (at most 10 %)"],
+            workers.many_cores(bot, folder),
+        )
+        show(
+            "Bots that think for 5 ms",
+            ["matches at once", "decisions/s", "ratio to 1", "mean answer in ms"],
+            workers.thinking(folder),
         )
         show("A tournament of the Python random bot", ["concurrency", "rounds/s", "ratio to 1"], tournaments(folder))
         show("Restarting", ["", "ms", "ratio"], restarts(bot))

@@ -1,11 +1,14 @@
 """What tests about real processes need: commands for bots, and a look at what is left behind."""
 
 import os
+import signal
 import sys
 import time
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
+from arena.bots.process_tree import children_of
 from arena.plan.bot_spec import BotSpec
 from tests.helpers.paths import BAD_BOTS
 
@@ -46,3 +49,13 @@ def _command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+def workers_of(pid: int) -> list[int]:
+    """The worker processes of an arena."""
+    return [child for child in children_of(pid) if is_running(child) and b"arena.worker.main" in _command_line(child)]
+
+
+def send_to_all(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        os.kill(pid, number)

@@ -78,7 +78,8 @@ class Served:
         return [entry.line for entry in read(self.journal, JournalLine) if isinstance(entry.line, RoundLine)]
 
     def verified(self) -> list[RoundLine]:
-        assert verify_journals([self.journal]).problems == []
+        problems = verify_journals([self.journal]).problems
+        assert problems == [], problems  # pytest does not show values of asserts in helpers
         return self.rounds()
 
 

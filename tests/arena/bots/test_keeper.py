@@ -23,12 +23,14 @@ from arena.bots.process_tree import children_by_parent, children_of, descendants
 from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
 from arena.journal.endings import Fault
-from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
+from arena.journal.lines import JournalLine, RoundLine, read
 from arena.plan.bot_spec import MOST_PROCESSES, BotSpec
 from arena.plan.config import from_command_line
 from arena.tournament.drive import drive
+from tests.helpers.drivers import RunLogic, both_drivers
+from tests.helpers.jobs import Desk, job_of, play_job
 from tests.helpers.processes import bad_command, is_running
-from tests.helpers.tournaments import configured, played, steady
+from tests.helpers.tournaments import configured, steady
 
 MIB = 2**20
 DAEMON = """
@@ -345,13 +347,14 @@ def test_the_limits_are_options_of_the_checker(tmp_path: Path) -> None:
     assert "the limit is 200.0 MiB (option memory)" in done.stdout
 
 
+@both_drivers
 def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: RunLogic[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard = Kept.hear
     told = 0
 
-    def hear(kept: Kept[trio.Event], news: dict[str, Any]) -> None:
+    def hear(kept: Kept[Any], news: dict[str, Any]) -> None:
         nonlocal told
         heard(kept, news)
         if "started" in news and not told:
@@ -359,9 +362,9 @@ def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
             heard(kept, {"bug": "our own bug"})
 
     monkeypatch.setattr(Kept, "hear", hear)
-    journal = tmp_path / "cup.jsonl"
-    lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
-    assert [line.fault for line in lines] == [None, None]
-    (void,) = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
+    config = configured(steady("a"), steady("b"))
+    desk = play_job(run, job_of(config), Desk(), config)
+    assert [line.fault for line in desk.rounds] == [None, None]
+    (void,) = desk.voids
     assert "our own bug" in void.reason
     assert void.excused is None

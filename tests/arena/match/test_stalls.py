@@ -24,7 +24,8 @@ from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from engine.cards import SEATS
 from tests.helpers.drivers import KEY, Driver, RunLogic, both_drivers, first_round, match_of, players_of
-from tests.helpers.processes import bad_command
+from tests.helpers.jobs import play_in_this_process
+from tests.helpers.processes import bad_command, send_to_all, workers_of
 from tests.helpers.tournaments import command, configured, rounds_in, steady
 
 
@@ -149,7 +150,7 @@ def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(
 def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.tournament.runner.Watchdog", StalledWatchdog)
+    play_in_this_process(monkeypatch, StalledWatchdog)
     journal = tmp_path / "cup.jsonl"
     config = configured(
         f"late={bad_command('late')}", steady("good"),
@@ -186,9 +187,10 @@ def test_a_stopped_arena_charges_nobody(tmp_path: Path) -> None:
         for _ in range(30):  # rounds are being played from now on
             arena.stderr.readline()
         for _ in range(6):
-            arena.send_signal(signal.SIGSTOP)
+            stopped = [arena.pid, *workers_of(arena.pid)]
+            send_to_all(stopped, signal.SIGSTOP)
             time.sleep(0.6)
-            arena.send_signal(signal.SIGCONT)
+            send_to_all(stopped, signal.SIGCONT)
             for _ in range(20):
                 arena.stderr.readline()
         arena.send_signal(signal.SIGINT)

@@ -25,10 +25,10 @@ from arena.plan.legacy_deals import recoloured
 from arena.stats.standings import fold
 from arena.tournament.drive import TournamentRun, drive
 from arena.tournament.ledger import planned_matches
-from arena.tournament.runner import Tournament
 from engine.deal import Deal
 from engine.formations import side_strength
 from protocol.fairness import deal_hash
+from tests.helpers.jobs import play_in_this_process
 from tests.helpers.paths import GOLDEN
 from tests.helpers.tournaments import configured, steady
 
@@ -46,12 +46,9 @@ def run(config: Config) -> TournamentRun:
 
 
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stops the tournament, of two bots, when so many rounds are played and the next one begins."""
-    made, play, tournaments = Tournament.__init__, Match.play_round, []
-
-    def init(tournament: Tournament, *args: Any, **kwargs: Any) -> None:
-        made(tournament, *args, **kwargs)
-        tournaments.append(tournament)
+    """Stops the tournament, of two bots, when so many rounds are played and the next one begins. It is played in this
+    process, so that it can be stopped right there."""
+    play = Match.play_round
 
     def play_round(match: Match, *args: Any) -> Logic[PlayedRound]:
         nonlocal rounds
@@ -62,7 +59,7 @@ def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> 
         return (yield from play(match, *args))
 
     with monkeypatch.context() as patched:
-        patched.setattr(Tournament, "__init__", init)
+        tournaments = play_in_this_process(patched)
         patched.setattr(Match, "play_round", play_round)
         assert run(config).stopped
 

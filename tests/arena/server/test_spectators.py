@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 import trio
 
 from protocol.messages import (
@@ -43,16 +44,21 @@ async def seen(visitor: Visitor) -> list[WatchedPosition | WatchedResult]:
     return [message for message in visitor.heard if isinstance(message, WatchedPosition | WatchedResult)]
 
 
-async def test_whoever_watches_sees_rounds_and_results_but_no_secret(tmp_path: Path) -> None:
-    async with serving(tmp_path, TWO, rules="tactics", rounds="4") as served, trio.open_nursery() as bots:
-        watcher = await watcher_of(served.address, "1.1-2")
+LOCAL = '[[bot]]\nname = "carl"\ncmd = "random"\n[[bot]]\nname = "dora"\ncmd = "greedy"\n'
+
+
+@pytest.mark.parametrize(("more", "match"), [("", "1.1-2"), (LOCAL, "1.3-4")])  # bots that connect, and local ones
+async def test_whoever_watches_sees_rounds_and_results_but_no_secret(tmp_path: Path, more: str, match: str) -> None:
+    async with serving(tmp_path, TWO + more, rules="tactics", rounds="4") as served, trio.open_nursery() as bots:
+        watcher = await watcher_of(served.address, match)
         bots.start_soon(come_and_play, served.address, "anna")
         bots.start_soon(come_and_play, served.address, "ben")
         messages = await seen(watcher)
         await served.over.wait()
     assert watcher.heard[1] == Watching("", 0, hands=False)
     results = [message for message in messages if isinstance(message, WatchedResult)]
-    played = served.verified()
+    played = [line for line in served.verified() if line.match == match]
+    assert len(played) == 4
     assert [(each.round, each.winner, each.points) for each in results] == [
         (line.round, line.result.winner, line.result.points) for line in played
     ]
@@ -65,6 +71,20 @@ async def test_whoever_watches_sees_rounds_and_results_but_no_secret(tmp_path: P
         last = [each for each in positions if each.round == line.round][-1]
         assert last.number == len(line.moves)
         assert tuple(stone.owner for stone in last.stones) == line.result.owners
+
+
+async def test_whoever_comes_in_the_middle_of_a_match_between_local_bots_sees_the_rest(tmp_path: Path) -> None:
+    """At the latest after a beat, the worker knows that somebody watches."""
+    async with serving(tmp_path, TWO + LOCAL, rounds="2000") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_and_play, served.address, "anna")
+        bots.start_soon(come_and_play, served.address, "ben")
+        await served.heard.wait("finished", "1.3-4.")
+        watcher = await watcher_of(served.address, "1.3-4")
+        with trio.fail_after(60):
+            shown = await watcher.hear()
+        assert isinstance(shown, WatchedPosition | WatchedResult)
+        assert shown.bots == ("carl", "dora")
+        bots.cancel_scope.cancel()
 
 
 async def test_hands_are_shown_where_the_server_allows(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from arena.plan.config import from_command_line
 from arena.plan.recorded_config import RecordedBot, recorded_bot, spec_of
-from arena.tournament.fault_bundle import read_bundle
+from arena.worker.fault_bundle import read_bundle
 from tests.helpers.commands import arena
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import configured, played, steady

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.progress import Quiet
-from arena.journal.lines import JournalError, JournalLine, VoidLine, read
+from arena.journal.lines import JournalError
 from arena.journal.verify import verify_journals
-from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
 from protocol.fairness import deal_hash
-from protocol.messages import Message, Request, encode
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.tournaments import configured, essence, played, steady
 
@@ -74,39 +71,3 @@ def test_a_bot_is_started_once_a_worker_a_match_or_a_round(journal: Path, restar
     )
     pids = {note for line in played(config) for note in line.notes.values()}
     assert len(pids) == processes
-
-
-def test_our_own_failure_makes_a_round_void_and_it_is_played_again(
-    journal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    requests = iter(range(10**9))
-
-    def failing_once(message: Message) -> bytes:
-        if isinstance(message, Request) and next(requests) == 5:
-            raise ZeroDivisionError("our own bug")
-        return encode(message)
-
-    monkeypatch.setattr("protocol.session.encode", failing_once)
-    lines = played(configured(steady("a"), steady("b"), journal=journal, concurrency="1"))
-    assert len(lines) == 2
-    voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
-    assert [line.id for line in voids] == ["1.1-2.1"]
-    assert "ZeroDivisionError: our own bug" in voids[0].reason
-    assert verify_journals([journal]).voids == 1
-
-
-def test_a_round_that_is_void_again_and_again_stops_the_tournament(
-    journal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(message: Message) -> bytes:
-        if isinstance(message, Request):
-            raise ZeroDivisionError("our own bug")
-        return encode(message)
-
-    monkeypatch.setattr("protocol.session.encode", failing)
-    ran = drive(configured(steady("a"), steady("b"), journal=journal), Quiet())
-    assert (ran.finished, ran.stopped) == (0, False)
-    assert ran.failure is not None
-    assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: ")
-    voids = [entry for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
-    assert len(voids) == 10  # everything that happened is written before the end

@@ -1,0 +1,172 @@
+"""A match as plain data: what is to be played, what is played of it already, and what its player reports. Pure.
+
+The owner of the tournament sends orders, and whoever plays a match sends reports, in the order in which things happen.
+Both are frozen values that can be pickled.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import attrs
+import msgspec
+
+from arena.journal.lines import RoundLine, VoidLine, encoded
+from arena.match.audience import Scene
+from arena.match.referee import Referee
+from arena.plan.bot_spec import AnySpec
+from arena.plan.deals import DealKey
+from arena.plan.schedule import PlannedMatch, PlannedRound
+from engine.ruleset import RuleSet
+from engine.scoring import Outcome, Score
+
+Bots = tuple[AnySpec, AnySpec]
+
+
+@attrs.frozen
+class Standing:
+    """What the tournament has decided so far and may decide anew while a match is played."""
+
+    withdrawn: frozenset[str] = frozenset()  # bots that forfeit their rounds
+    excused: Mapping[str, int] = attrs.field(factory=dict)  # by bot: how often its lateness was excused
+    watched: bool = False  # whether there are spectators
+
+
+@attrs.frozen
+class SoFar:
+    """What is played of a match."""
+
+    score: Score
+    finished: frozenset[str] = frozenset()  # ids of rounds
+    voids: Mapping[str, int] = attrs.field(factory=dict)  # by round
+    dealt: Mapping[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round: seed, salt, attempt
+
+
+@attrs.frozen
+class MatchJob:
+    """A match, and all that is needed to play what is missing of it."""
+
+    planned: PlannedMatch
+    rules: RuleSet
+    bots: Bots
+    key: DealKey
+    resumes: int  # of the tournament: the deals depend on it
+    so_far: SoFar
+    standing: Standing
+    max_faults: int
+    max_voids: int
+    faults: Path | None = None  # the folder for bundles of faults
+    stderr: Path | None = None  # the folder for what the bots write on stderr
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.bots[0].name, self.bots[1].name
+
+
+# Orders besides MatchJob and Standing.
+
+
+@attrs.frozen
+class Setup:
+    """The first order of a worker."""
+
+    concurrency: int  # matches that it may play at once
+    core: int | None = None  # that it may have for itself and its bots
+    always_pinned: bool = False  # to that core, even if the bots think
+
+
+@attrs.frozen
+class GoOn:
+    """The report after which the match waited is processed."""
+
+    match: str
+
+
+@attrs.frozen
+class Beat:
+    """The owner asks whether the worker still reacts."""
+
+
+Order = Setup | MatchJob | Standing | GoOn | Beat
+
+
+# Reports.
+
+
+@attrs.frozen
+class Started:
+    """A round begins."""
+
+    match: str
+    planned: PlannedRound
+    bots: tuple[str, str]
+
+
+@attrs.frozen
+class Shown:
+    """The bots are about to see the deal of the round that began last."""
+
+    match: str
+
+
+@attrs.frozen
+class Finished:
+    line: RoundLine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As JSON, which is several times faster than the pickled moves."""
+        return _finished, (encoded(self.line),)
+
+
+_decode = msgspec.json.Decoder(RoundLine).decode
+
+
+def _finished(line: bytes) -> Finished:
+    return Finished(_decode(line))
+
+
+@attrs.frozen
+class Voided:
+    line: VoidLine
+
+
+@attrs.frozen
+class Warned:
+    """Something for the organiser to know."""
+
+    text: str
+
+
+@attrs.frozen
+class Looked:
+    """The position after a move, for spectators."""
+
+    scene: Scene
+    referee: Referee
+
+
+@attrs.frozen
+class RoundSeen:
+    """The result of a round, for spectators."""
+
+    scene: Scene
+    outcome: Outcome
+
+
+@attrs.frozen
+class MatchOver:
+    match: str
+
+
+@attrs.frozen
+class Alive:
+    """The answer to a beat."""
+
+
+Report = Started | Shown | Finished | Voided | Warned | Looked | RoundSeen | MatchOver | Alive
+
+
+def waits(report: Report) -> TypeGuard[Finished | Voided]:
+    """Whether the match waits until the report is processed, because the next round may depend on it: a fault may
+    withdraw a bot, and a void may be the last that is excused."""
+    return isinstance(report, Voided) or (isinstance(report, Finished) and report.line.fault is not None)

@@ -1,0 +1,154 @@
+"""Play a match job: all rounds that are missing, each until it counts. Pure: it says what it wants (bots/wants.py).
+
+A bot that is withdrawn forfeits its rounds without being asked. Faults of bots arrive here as values (see match.py). An
+exception is our own bug, or the machine ran out of something: then the round is void and played again.
+"""
+
+import traceback
+from collections import Counter
+from typing import Protocol
+
+from arena.bots.wants import Logic
+from arena.journal.endings import Fault
+from arena.journal.lines import RoundLine, outcome_of
+from arena.match.audience import Audience
+from arena.match.match import Match, PlayedRound
+from arena.match.referee import Referee
+from arena.match.round_play import Players, Void
+from arena.plan.bot_spec import Restart
+from arena.plan.deals import Dealt
+from arena.plan.schedule import PlannedRound
+from arena.support.signals import first_exception
+from arena.support.timekeeping import Stalls
+from arena.support.timestamps import utc_now
+from arena.worker.fault_bundle import write_bundle
+from arena.worker.job import Finished, MatchJob, Report, Shown, Started, Voided
+from arena.worker.recording import round_line, void_line
+from engine.cards import SEATS
+from engine.deal import Deal
+
+
+class Desk(Protocol):
+    """Where a match reports, and learns what is decided elsewhere."""
+
+    def report(self, report: Report) -> Logic[None]:
+        """Hand in a report; if the next round may depend on it (`waits`), wait until it is processed."""
+
+    def warn(self, text: str) -> None:
+        """Tell the organiser something."""
+
+    def is_withdrawn(self, name: str) -> bool: ...
+
+    def may_excuse(self, name: str) -> bool:
+        """Whether the lateness of this bot may still make a round void."""
+
+
+class JobPlay:
+    def __init__(self, job: MatchJob, players: Players, stalls: Stalls, desk: Desk, audience: Audience | None = None):
+        self._job = job
+        self._players = players
+        self._desk = desk
+        self._score = job.so_far.score
+        self._voids = Counter(job.so_far.voids)
+        self._seeds = {name: seed for name, (seed, _, _) in job.so_far.dealt.items()}  # for the rounds that mirror them
+        self._match = Match(
+            job.planned,
+            job.rules,
+            players,
+            stalls,
+            self._keep_fault,
+            desk.may_excuse,
+            _dealt_before(job),
+            audience,
+            self._show,
+        )
+
+    def play(self) -> Logic[None]:
+        for planned in self._job.planned.rounds:
+            if planned.id not in self._job.so_far.finished:
+                line = yield from self._play_until_valid(planned)
+                yield from self._desk.report(Finished(line))
+                yield from self._dismiss(Restart.ROUND)
+        yield from self._match.conclude(self._score)
+        yield from self._dismiss(Restart.MATCH)
+
+    def _dismiss(self, restart: Restart) -> Logic[None]:
+        for player in self._players:
+            if player.spec.restart is restart:
+                yield from player.leave()
+
+    def _play_until_valid(self, planned: PlannedRound) -> Logic[RoundLine]:
+        job = self._job
+        self._score = self._score.begun_by(planned.first)
+        while True:
+            dealt = self._deal(planned)
+            if any(map(self._desk.is_withdrawn, job.names)):
+                played = self._forfeited(planned, dealt)
+            else:
+                yield from self._desk.report(Started(job.planned.id, planned, job.names))
+                played = yield from self._try(planned, dealt)
+            if played.void is None:
+                line = round_line(played, job.planned.id, job.names, job.rules)
+                self._score = self._score.after(outcome_of(line.result))
+                self._seeds[planned.id] = dealt.seed
+                return line
+            for player in self._players:
+                yield from player.leave()
+            self._voids[planned.id] += 1
+            line_of_void = void_line(planned, job.planned.id, job.names, played.void, played.started)
+            yield from self._desk.report(Voided(line_of_void))
+
+    def _try(self, planned: PlannedRound, dealt: Dealt) -> Logic[PlayedRound]:
+        try:
+            return (yield from self._match.play_round(planned, self._score, dealt, utc_now()))
+        except Exception as error:
+            cause = first_exception(error)
+            reason = f"{cause.strerror}" if isinstance(cause, OSError) else traceback.format_exc()
+            return self._unplayed(planned, dealt, Void(f"the arena failed: {reason}"))
+
+    def _unplayed(self, planned: PlannedRound, dealt: Dealt, void: Void | None) -> PlayedRound:
+        referee = Referee(self._job.rules, dealt.deal, self._score.first)
+        return PlayedRound(planned, self._score.first, dealt, referee, utc_now(), void, withdrawn=void is None)
+
+    def _forfeited(self, planned: PlannedRound, dealt: Dealt) -> PlayedRound:
+        """The round as forfeited by a withdrawn bot, without asking anything of either bot."""
+        played = self._unplayed(planned, dealt, None)
+        absent = [seat for seat in SEATS if self._desk.is_withdrawn(self._job.names[seat])]
+        reason = f"withdrawn after {self._job.max_faults} faults in a row"
+        if len(absent) == len(SEATS):
+            played.referee.nobody_started(reason, reason)
+        else:
+            played.referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
+        return played
+
+    def _deal(self, planned: PlannedRound) -> Dealt:
+        return self._job.key.deal(
+            planned,
+            self._job.rules,
+            voids=self._voids[planned.id],
+            resumes=self._job.resumes,
+            mirrored_seed=self._seeds[planned.mirrors] if planned.mirrors else None,
+        )
+
+    def _show(self) -> Logic[None]:
+        return self._desk.report(Shown(self._job.planned.id))
+
+    def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
+        if self._job.faults is None:
+            return None
+        try:
+            return str(write_bundle(self._job.faults, played, players))
+        except OSError as error:
+            self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
+            return None
+
+
+def _dealt_before(job: MatchJob) -> dict[int, Dealt]:
+    """The deals of rounds that were played before, by round number. In a mirrored match they are revealed only after
+    their mirrored rounds."""
+    found = {}
+    for planned in job.planned.rounds if job.planned.mirrored else ():
+        if planned.id in job.so_far.dealt:
+            seed, salt, attempt = job.so_far.dealt[planned.id]
+            found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, job.rules.tactics), attempt)
+    return found

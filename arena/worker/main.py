@@ -1,0 +1,188 @@
+"""A worker: the process that plays match jobs on the poll loop, and does nothing else.
+
+Theory of operation. The owner of the tournament (tournament/crew.py) starts workers and sends them jobs over a socket;
+reports go back the same way. When the owner closes its end, the worker drops its matches, ends its bots and exits. If
+the owner is killed, the kernel kills the worker too, and the keepers (bots/keeper.py) kill the bots. Signals to the
+whole process group, such as Ctrl-C, are the owner's business.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+from typing import Final, assert_never
+
+from arena.bots.player import LocalPlayer
+from arena.bots.polled_driver import polled
+from arena.bots.polled_process import PolledProcesses
+from arena.bots.stderr import StderrKeeper
+from arena.bots.wants import Logic
+from arena.plan.bot_spec import BotSpec
+from arena.support.poll_loop import Signal, Steps, waiting_for
+from arena.support.process_limits import tune_gc
+from arena.worker.channel import Unpacker
+from arena.worker.idle_bots import IdleBots
+from arena.worker.job import (
+    Alive,
+    Beat,
+    Finished,
+    GoOn,
+    MatchJob,
+    MatchOver,
+    Order,
+    Report,
+    Setup,
+    Shown,
+    Standing,
+    Warned,
+    waits,
+)
+from arena.worker.job_play import JobPlay
+from arena.worker.outbox import Outbox
+from arena.worker.pinning import Pinning
+from arena.worker.process import OWNERS_SIGNALS
+from arena.worker.viewers import Viewers
+
+_CHUNK: Final = 1 << 16
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class Worker:
+    def __init__(self, owner: socket.socket, processes: PolledProcesses):
+        self._owner = owner
+        self._processes = processes
+        self._loop = processes.loop
+        self._orders = Unpacker()
+        self._outbox = Outbox(self._loop, owner)
+        self._viewers = Viewers(self._outbox)
+        self._idle = IdleBots(processes, 1)
+        self._pinning = Pinning(None, always=False)
+        self._stderr: StderrKeeper | None = None
+        self._standing = Standing()
+        self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
+        self._matches = 0  # under way
+        self._over = self._loop.signal()
+        self._failure: Exception | None = None
+
+    def run(self) -> None:
+        """Play until the owner closes its end. Raises what a bug of ours raised in a match."""
+        self._owner.setblocking(False)
+        self._loop.watch(self._owner.fileno(), self._read)
+        self._loop.run(waiting_for(self._over))
+        self._loop.forget([self._owner.fileno()])
+        if self._failure is not None:
+            raise self._failure
+        if not self._matches:  # then there is time for a bye
+            self._loop.run(self._loop.all_of(*(polled(leave, self._loop) for leave in self._idle.clear())))
+
+    def _read(self) -> None:
+        try:
+            data = self._owner.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            data = b""
+        if not data:
+            self._over.set()
+            self._loop.forget([self._owner.fileno()])
+        for order in self._orders.feed(data):
+            self._obey(order)
+
+    def _obey(self, order: Order) -> None:
+        match order:
+            case Setup(concurrency, core, always):
+                self._idle = IdleBots(self._processes, concurrency)
+                self._pinning = Pinning(core, always=always)
+            case MatchJob():
+                self._adopt(order.standing)
+                self._loop.start(self._guarded(order))
+            case Standing():
+                self._adopt(order)
+            case GoOn(match):
+                self._waiting.pop(match).set()
+            case Beat():
+                self._outbox.send(Alive())
+            case _:
+                assert_never(order)
+
+    def _adopt(self, standing: Standing) -> None:
+        self._standing = standing
+        self._viewers.are_there(standing.watched)
+
+    def _guarded(self, job: MatchJob) -> Steps[None]:
+        self._matches += 1
+        try:
+            yield from polled(self._play(job), self._loop)
+            self._matches -= 1
+        except Exception as failure:
+            self._failure = failure
+            self._over.set()
+
+    def _play(self, job: MatchJob) -> Logic[None]:
+        one, two = (self._player(job, number, spec) for number, spec in zip(job.planned.bots, job.bots, strict=True))
+        yield from JobPlay(job, (one, two), self._loop.stalls, _WorkersDesk(self, job), self._viewers).play()
+        for number, player in zip(job.planned.bots, (one, two), strict=True):
+            yield from self._idle.give_back(number, player)
+        self._viewers.match_over(job.planned.id)
+        self._outbox.send(MatchOver(job.planned.id))
+
+    def _player(self, job: MatchJob, number: int, spec: object) -> LocalPlayer:
+        assert isinstance(spec, BotSpec)  # bots that connect play elsewhere
+        if self._stderr is None:
+            self._stderr = StderrKeeper(job.stderr, self.warn)
+        return self._idle.take(number, spec, self._stderr)
+
+    def warn(self, text: str) -> None:
+        self._outbox.send(Warned(text))
+
+    def is_withdrawn(self, name: str) -> bool:
+        return name in self._standing.withdrawn
+
+    def excused(self, name: str) -> int:
+        return self._standing.excused.get(name, 0)
+
+    def report(self, match: str, report: Report) -> Logic[None]:
+        if isinstance(report, Finished):
+            self._pinning.played(report.line)
+        if waits(report):
+            self._waiting[match] = answered = self._loop.signal()
+            self._outbox.send(report)
+            yield from waiting_for(answered)
+            return
+        self._outbox.send(report)
+        if isinstance(report, Shown):
+            self._outbox.flush()  # the owner must know before the bots do, even if this process is killed
+        yield from self._outbox.room()
+
+
+class _WorkersDesk:
+    """The desk of one match in a worker."""
+
+    def __init__(self, worker: Worker, job: MatchJob):
+        self._worker = worker
+        self._job = job
+        self.warn = worker.warn
+        self.is_withdrawn = worker.is_withdrawn
+
+    def may_excuse(self, name: str) -> bool:
+        return self._worker.excused(name) < self._job.max_voids
+
+    def report(self, report: Report) -> Logic[None]:
+        return self._worker.report(self._job.planned.id, report)
+
+
+def main(owner_pid: int) -> None:
+    """The life of a worker. Its stdin is the socket to its owner."""
+    for number in OWNERS_SIGNALS:
+        signal.signal(number, lambda *_: None)  # not SIG_IGN, which bots would inherit
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, OWNERS_SIGNALS)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != owner_pid:
+        return  # it was killed before the kernel knew
+    tune_gc()
+    with socket.socket(fileno=os.dup(0)) as owner:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)  # other processes must not inherit the socket
+        os.close(nothing)
+        with PolledProcesses() as processes:
+            Worker(owner, processes).run()

@@ -1,0 +1,69 @@
+"""Match jobs, played by both drivers: what is reported, and what happens when the arena itself fails."""
+
+import attrs
+import pytest
+
+from arena.journal.lines import outcome_of
+from arena.match.referee import Referee
+from arena.tournament.ledger import planned_matches
+from arena.worker.job import Finished, Shown, SoFar, Started
+from engine.cards import SEATS
+from engine.scoring import Score
+from tests.helpers.drivers import KEY, RunLogic, both_drivers
+from tests.helpers.jobs import Desk, job_of, play_job
+from tests.helpers.tournaments import configured, steady
+
+
+@both_drivers
+def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_is_over(run: RunLogic[None]) -> None:
+    config = configured(steady("a"), steady("b"))
+    desk = play_job(run, job_of(config), Desk(), config)
+    assert [type(report) for report in desk.reports] == [Started, Shown, Finished] * 2
+    assert [line.id for line in desk.rounds] == ["1.1-2.1", "1.1-2.2"]
+
+
+@both_drivers
+@pytest.mark.parametrize("rules", ["base", "classic"])  # in classic the winner begins, so the score matters
+def test_a_job_goes_on_after_what_is_played(run: RunLogic[None], rules: str) -> None:
+    config = configured(steady("a"), steady("b"), rounds="4", rules=rules)
+    job = job_of(config)
+    whole = play_job(run, job, Desk(), config).rounds
+    score = Score(config.rules, job.planned.first)
+    for line in whole[:2]:
+        score = score.begun_by(SEATS[line.first]).after(outcome_of(line.result))
+    finished = frozenset(line.id for line in whole[:2])
+    rest = play_job(run, attrs.evolve(job, so_far=SoFar(score, finished)), Desk(), config).rounds
+    assert [(line.id, line.first, line.deck, line.result) for line in rest] == [
+        (line.id, line.first, line.deck, line.result) for line in whole[2:]
+    ]
+
+
+@both_drivers
+def test_our_own_failure_makes_a_round_void_and_it_is_played_again_with_another_deal(
+    run: RunLogic[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = Referee.request, iter(range(10**9))
+
+    def request(self: Referee, *arguments: object, **named: object) -> object:
+        if next(calls) == 5:
+            raise ZeroDivisionError("our own bug")
+        return real(self, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Referee, "request", request)
+    config = configured(steady("a"), steady("b"))
+    desk = play_job(run, job_of(config), Desk(), config)
+    assert [line.id for line in desk.voids] == ["1.1-2.1"]
+    assert "ZeroDivisionError: our own bug" in desk.voids[0].reason
+    one, two = planned_matches(config)[0].rounds
+    seeds = [KEY.seed(one.id, voids=1, resumes=0), KEY.seed(two.id, voids=0, resumes=0)]
+    assert [line.seed for line in desk.rounds] == seeds
+
+
+@both_drivers
+def test_a_withdrawn_bot_forfeits_without_being_started(run: RunLogic[None]) -> None:
+    config = configured(steady("a"), steady("b"))
+    desk = play_job(run, job_of(config), Desk(withdrawn="a"), config)
+    assert [type(report) for report in desk.reports] == [Finished] * 2
+    for line in desk.rounds:
+        assert line.fault is not None
+        assert (line.fault.seat, line.fault.detail) == (0, "withdrawn after 3 faults in a row")

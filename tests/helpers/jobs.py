@@ -1,0 +1,89 @@
+"""Match jobs without workers: with a desk that keeps what is reported, or in a tournament of this process."""
+
+from typing import Any
+
+import pytest
+import trio
+
+from arena.bots.player import LocalPlayer
+from arena.bots.trio_driver import TrioProcesses, driven
+from arena.bots.wants import Logic
+from arena.bots.watchdog import Watchdog
+from arena.journal.lines import RoundLine, VoidLine
+from arena.plan.bot_spec import BotSpec
+from arena.plan.config import Config
+from arena.tournament.crew import Crew
+from arena.tournament.ledger import planned_matches
+from arena.tournament.runner import Tournament
+from arena.worker.job import Finished, MatchJob, Report, SoFar, Standing, Voided
+from arena.worker.job_play import JobPlay
+from engine.scoring import Score
+from tests.helpers.drivers import KEY, Driver, RunLogic, players_of
+
+
+class Desk:
+    """Keeps all reports."""
+
+    def __init__(self, withdrawn: str = "") -> None:
+        self.reports: list[Report] = []
+        self._withdrawn = withdrawn
+
+    def report(self, report: Report) -> Logic[None]:
+        self.reports.append(report)
+        yield from ()
+
+    def warn(self, text: str) -> None:
+        raise AssertionError(text)
+
+    def is_withdrawn(self, name: str) -> bool:
+        return name == self._withdrawn
+
+    def may_excuse(self, name: str) -> bool:
+        raise AssertionError(name)
+
+    @property
+    def rounds(self) -> list[RoundLine]:
+        return [report.line for report in self.reports if isinstance(report, Finished)]
+
+    @property
+    def voids(self) -> list[VoidLine]:
+        return [report.line for report in self.reports if isinstance(report, Voided)]
+
+
+def job_of(config: Config) -> MatchJob:
+    planned = planned_matches(config)[0]
+    one, two = config.bots
+    so_far = SoFar(Score(config.rules, planned.first))
+    return MatchJob(planned, config.rules, (one, two), KEY, 0, so_far, Standing(), max_faults=3, max_voids=20)
+
+
+def play_job(run: RunLogic[None], job: MatchJob, desk: Desk, config: Config) -> Desk:
+    def logic(driver: Driver) -> Logic[None]:
+        return JobPlay(job, players_of(config, driver), driver.stalls, desk).play()
+
+    run(logic)
+    return desk
+
+
+def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] = Watchdog) -> list[Tournament]:
+    """Have tournaments play all matches here, where a test can reach them. Returns the tournaments that are made."""
+    made, tournaments = Tournament.__init__, list[Tournament]()
+
+    def init(tournament: Tournament, *args: Any, **kwargs: Any) -> None:
+        made(tournament, *args, **kwargs)
+        tournaments.append(tournament)
+
+    async def play(_: Crew, job: MatchJob) -> None:
+        watch = watchdog()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch.run)
+            bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]
+            one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
+            await driven(JobPlay(job, (one, two), watch, tournaments[-1]).play(), watch)
+            await driven(one.leave())
+            await driven(two.leave())
+            nursery.cancel_scope.cancel()
+
+    patched.setattr(Tournament, "__init__", init)
+    patched.setattr(Crew, "play", play)
+    return tournaments

@@ -119,8 +119,9 @@ OWN_DESCRIPTORS: Final = {"CLONE_THREAD": 0x10000, "CLONE_FILES": 0x400}
 OWN_DESCRIPTORS_NOW: Final = {"CLOSE_RANGE_UNSHARE": 2}
 # What a terminal would take for the input of its user, and a change of what reads it in the kernel.
 TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSETD": 0x5423}
-# Filters of the bot's own, as those of the call seccomp.
-OWN_FILTERS: Final = {"PR_SET_SECCOMP": 22}
+# A process that does not let an ordinary user look at its descriptors, and filters of the bot's own, as those of the
+# call seccomp.
+HIDING_AND_FILTERS: Final = {"PR_SET_DUMPABLE": 4, "PR_SET_SECCOMP": 22}
 # Larger buffers, which hold memory that no process maps.
 BUFFER_SIZES: Final = {"SO_SNDBUF": 7, "SO_RCVBUF": 8, "SO_SNDBUFFORCE": 32, "SO_RCVBUFFORCE": 33}
 # Others reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel. The buffers
@@ -147,7 +148,7 @@ BY_ARGUMENT: Final = (
     ArgumentRule("close_range", 2, When.ANY_BIT, OWN_DESCRIPTORS_NOW),
     ArgumentRule("fcntl", 1, When.ONE_OF, LOCKS_AND_LEASES),
     ArgumentRule("ioctl", 1, When.ONE_OF, TERMINAL_INPUT),
-    ArgumentRule("prctl", 0, When.ONE_OF, OWN_FILTERS),
+    ArgumentRule("prctl", 0, When.ONE_OF, HIDING_AND_FILTERS),
     ArgumentRule("setsockopt", 2, When.ONE_OF, BUFFER_SIZES),
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
     ArgumentRule("socket", 1, When.NONE_OF, CONNECTED_KINDS, Errno.ESOCKTNOSUPPORT),

@@ -242,9 +242,9 @@ def test_sockets_are_connected_ones(machine: str, call: str) -> None:
 
 
 @machines
-def test_a_bot_makes_no_filters_and_no_larger_buffers(machine: str) -> None:
+def test_a_bot_does_not_hide_and_makes_no_filters_and_no_larger_buffers(machine: str) -> None:
     for option in range(80):
-        assert says_of_low_half(machine, "prctl", 0, option) == ("EPERM" if option == 22 else ALLOW)
+        assert says_of_low_half(machine, "prctl", 0, option) == ("EPERM" if option in (4, 22) else ALLOW)
         assert says_of_low_half(machine, "setsockopt", 2, option) == ("EPERM" if option in (7, 8, 32, 33) else ALLOW)
 
 
@@ -297,6 +297,7 @@ def calls_of_each_rule() -> Iterator[tuple[str, tuple[int, ...], str]]:
     yield ("close_range", (100, 100, 2), "EPERM")
     yield ("close_range", (100, 100, 0), "success")
     yield ("prctl", (22, 2, 0, 0, 0), "EPERM")
+    yield ("prctl", (4, 0, 0, 0, 0), "EPERM")
     yield ("setsockopt", (-1, 1, 7, 0, 0), "EPERM")
     yield ("setsockopt", (-1, 1, 9, 0, 0), "EBADF")
     yield ("mmap", (0, 4096, 3, 0x21, -1, 0), "EPERM")

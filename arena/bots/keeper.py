@@ -34,6 +34,7 @@ from arena.bots.process_tree import (
     descendants,
     descriptors_of,
     memory_of,
+    sockets_beside,
     watches_of,
 )
 from arena.bots.spawning import MOST_DESCRIPTORS, StartRequest, start
@@ -199,7 +200,8 @@ class Keeper:
             self._check_files()
         except PermissionError as error:
             raise RuntimeError("the keeper cannot look into the sandbox of its bot; it needs CAP_SYS_PTRACE") from error
-        if (open_now := descriptors_of(processes)) > MOST_DESCRIPTORS:
+        sockets = max((sockets_beside(first) for first in children_of(self._pid)), default=0)
+        if (open_now := max(descriptors_of(processes), sockets)) > MOST_DESCRIPTORS:
             self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
         elif (watches := watches_of(processes, MOST_DESCRIPTORS)) > MOST_DESCRIPTORS:
             self._end_for("watches", watches, MOST_DESCRIPTORS)

@@ -11,8 +11,6 @@ T = TypeVar("T")
 _TICKS: Final = os.sysconf("SC_CLK_TCK")  # per second
 # A kernel may be built without these files; finding the children of a process then takes a scan of all processes.
 _HAS_CHILDREN_FILES: Final = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
-
-
 _EPOLL: Final = "anon_inode:[eventpoll]"
 
 
@@ -94,6 +92,13 @@ def descriptors_of(processes: Iterable[Process]) -> int:
     folders = [f"{_living_thread(process.pid)[0]}/fd" for process in processes]
     sizes = [each.st_size if (each := _unless_exited(os.stat, folder)) else 0 for folder in folders]
     return sum(sizes) or sum(len(_unless_hidden(os.listdir, folder) or ()) for folder in folders)
+
+
+def sockets_beside(pid: int) -> int:
+    """The number of unix sockets in the network of the process: those that have a descriptor, those on their way to
+    another process, and connections that nobody has accepted yet."""
+    heading = 1
+    return max(0, (_unless_exited(_read, f"/proc/{pid}/net/unix") or b"").count(b"\n") - heading)
 
 
 def watches_of(processes: Iterable[Process], enough: int) -> int:

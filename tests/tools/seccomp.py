@@ -14,6 +14,7 @@ is named here only where it would reach beyond the sandbox if a capability were 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, IntEnum, auto
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -28,6 +29,7 @@ class Errno(IntEnum):
 
     EPERM = 1
     ENOSYS = 38
+    ESOCKTNOSUPPORT = 94
     EAFNOSUPPORT = 97
 
 
@@ -68,7 +70,7 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
     ),
 }
 
-# Calls that are refused for some values of one argument.
+# Calls that are refused for some values of an argument.
 
 
 class When(Enum):
@@ -76,6 +78,7 @@ class When(Enum):
 
     ANY_BIT = auto()  # at least one of the bits is set
     ALL_BITS = auto()  # all of the bits are set
+    FIRST_BIT_ONLY = auto()  # the first of two bits is set, and the second is not
     ONE_OF = auto()  # it is one of the values
     NONE_OF = auto()  # it is none of the values
 
@@ -110,16 +113,28 @@ LOCKS_AND_LEASES: Final = {
     "F_NOTIFY": 1026,
     "F_SETDELEG": 1040,
 }
+# A thread with descriptors of its own, which /proc does not show as those of its process: nobody would count them.
+OWN_DESCRIPTORS: Final = {"CLONE_THREAD": 0x10000, "CLONE_FILES": 0x400}
+# The same for a thread that runs already.
+OWN_DESCRIPTORS_NOW: Final = {"CLOSE_RANGE_UNSHARE": 2}
 # What a terminal would take for the input of its user, and a change of what reads it in the kernel.
 TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSETD": 0x5423}
-# Filters of the bot's own, as those of the call seccomp.
-OWN_FILTERS: Final = {"PR_SET_SECCOMP": 22}
+# A process that does not let an ordinary user look at its descriptors, and filters of the bot's own, as those of the
+# call seccomp.
+HIDING_AND_FILTERS: Final = {"PR_SET_DUMPABLE": 4, "PR_SET_SECCOMP": 22}
 # Larger buffers, which hold memory that no process maps.
 BUFFER_SIZES: Final = {"SO_SNDBUF": 7, "SO_RCVBUF": 8, "SO_SNDBUFFORCE": 32, "SO_RCVBUFFORCE": 33}
 # Others reach the host (vsock, netlink, bluetooth), or are large and rarely used parts of the kernel. The buffers
 # of TCP have one limit for all network namespaces: a bot that fills its own loopback would stall the connections of the
 # whole machine.
 FAMILIES: Final = {"AF_UNIX": 1}
+# What is unread in these is limited for each connection. A socket for datagrams takes them from many senders, which may
+# be closed already: it would hold ten times as much. The kernel takes SOCK_RAW for SOCK_DGRAM.
+CONNECTED_KINDS: Final = {
+    f"{name} | {flags:#x}": kind | flags  # none, SOCK_NONBLOCK, SOCK_CLOEXEC, both
+    for name, kind in (("SOCK_STREAM", 1), ("SOCK_SEQPACKET", 5))
+    for flags in (0, 0x800, 0x80000, 0x80800)
+}
 # The ordinary one, the question for the current one, and fixed addresses, which debuggers, sanitizers and some Lisps
 # ask for. The rest emulates other systems, or takes protections away.
 PERSONALITIES: Final = {"PER_LINUX": 0, "ADDR_NO_RANDOMIZE": 0x40000, "query": 0xFFFFFFFF}
@@ -129,12 +144,16 @@ SHARED_WITHOUT_A_FILE: Final = {"MAP_ANONYMOUS": 0x20, "MAP_SHARED": 0x01}
 
 BY_ARGUMENT: Final = (
     ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
+    ArgumentRule("clone", 0, When.FIRST_BIT_ONLY, OWN_DESCRIPTORS),
+    ArgumentRule("close_range", 2, When.ANY_BIT, OWN_DESCRIPTORS_NOW),
     ArgumentRule("fcntl", 1, When.ONE_OF, LOCKS_AND_LEASES),
     ArgumentRule("ioctl", 1, When.ONE_OF, TERMINAL_INPUT),
-    ArgumentRule("prctl", 0, When.ONE_OF, OWN_FILTERS),
+    ArgumentRule("prctl", 0, When.ONE_OF, HIDING_AND_FILTERS),
     ArgumentRule("setsockopt", 2, When.ONE_OF, BUFFER_SIZES),
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
+    ArgumentRule("socket", 1, When.NONE_OF, CONNECTED_KINDS, Errno.ESOCKTNOSUPPORT),
     ArgumentRule("socketpair", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
+    ArgumentRule("socketpair", 1, When.NONE_OF, CONNECTED_KINDS, Errno.ESOCKTNOSUPPORT),
     ArgumentRule("personality", 0, When.NONE_OF, PERSONALITIES),
     ArgumentRule("mmap", 3, When.ALL_BITS, SHARED_WITHOUT_A_FILE),
 )
@@ -159,6 +178,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "chroot": (161, 51),
     "clone": (56, 220),
     "clone3": (435, 435),
+    "close_range": (436, 436),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
     "fanotify_mark": (301, 263),
@@ -298,11 +318,15 @@ def program(machine: Machine) -> Iterator[Line]:
         for call in calls:
             if call in machine.numbers:
                 yield Step(IF_EQUAL, machine.numbers[call], then=_failing(error))
-    for rule in BY_ARGUMENT:
-        yield Step(IF_EQUAL, machine.numbers[rule.call], then=rule.call)
+    rules = {call: list(each) for call, each in groupby(BY_ARGUMENT, key=lambda rule: rule.call)}
+    for call in rules:
+        yield Step(IF_EQUAL, machine.numbers[call], then=call)
     yield Step(RETURN, ALLOW)
-    for rule in BY_ARGUMENT:
-        yield from _argument_part(rule)
+    for call, of_call in rules.items():
+        yield call
+        for place, rule in enumerate(of_call, start=1):
+            after = f"{call} {place}"
+            yield from (*_argument_part(rule, "allow" if place == len(of_call) else after), after)
     yield from ("allow", Step(RETURN, ALLOW), "kill", Step(RETURN, KILL_PROCESS))
     for error in sorted({*REFUSED, *(rule.error for rule in BY_ARGUMENT)}):
         yield from (_failing(error), Step(RETURN, ERRNO | error))
@@ -312,22 +336,26 @@ def _failing(error: Errno) -> str:
     return f"fail with {error.name}"
 
 
-def _argument_part(rule: ArgumentRule) -> Iterator[Line]:
+def _argument_part(rule: ArgumentRule, passed: str) -> Iterator[Line]:
+    """Goes on to a label if the rule does not refuse the call."""
     refused = _failing(rule.error)
     *others, last = rule.values.values()
-    yield from (rule.call, Step(LOAD, ARGUMENTS + 8 * rule.argument))
+    yield Step(LOAD, ARGUMENTS + 8 * rule.argument)
     match rule.when:
         case When.ANY_BIT:
-            yield Step(IF_ANY_BIT, sum(rule.values.values()), refused, "allow")
+            yield Step(IF_ANY_BIT, sum(rule.values.values()), refused, passed)
         case When.ALL_BITS:
-            yield from (Step(IF_ANY_BIT, value, otherwise="allow") for value in others)
-            yield Step(IF_ANY_BIT, last, refused, "allow")
+            yield from (Step(IF_ANY_BIT, value, otherwise=passed) for value in others)
+            yield Step(IF_ANY_BIT, last, refused, passed)
+        case When.FIRST_BIT_ONLY:
+            yield from (Step(IF_ANY_BIT, value, otherwise=passed) for value in others)
+            yield Step(IF_ANY_BIT, last, passed, refused)
         case When.ONE_OF:
             yield from (Step(IF_EQUAL, value, then=refused) for value in others)
-            yield Step(IF_EQUAL, last, refused, "allow")
+            yield Step(IF_EQUAL, last, refused, passed)
         case When.NONE_OF:
-            yield from (Step(IF_EQUAL, value, then="allow") for value in others)
-            yield Step(IF_EQUAL, last, "allow", refused)
+            yield from (Step(IF_EQUAL, value, then=passed) for value in others)
+            yield Step(IF_EQUAL, last, passed, refused)
 
 
 # The file.

@@ -15,6 +15,8 @@ NUMBERS = {
     "bpf": (321, 280),
     "clone": (56, 220),
     "clone3": (435, 435),
+    "close_range": (436, 436),
+    "exit": (60, 93),
     "fsopen": (430, 430),
     "getpid": (39, 172),
     "io_setup": (206, 0),
@@ -22,6 +24,7 @@ NUMBERS = {
     "ioprio_set": (251, 30),
     "kcmp": (312, 272),
     "keyctl": (250, 219),
+    "landlock_create_ruleset": (444, 444),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "mount": (165, 40),
@@ -32,8 +35,10 @@ NUMBERS = {
     "open_tree": (428, 428),
     "perf_event_open": (298, 241),
     "pidfd_getfd": (438, 438),
+    "prctl": (157, 167),
     "process_vm_readv": (310, 270),
     "ptrace": (101, 117),
+    "seccomp": (317, 277),
     "semctl": (66, 191),
     "semget": (64, 190),
     "setns": (308, 268),
@@ -50,6 +55,8 @@ NUMBERS = {
 _COLUMNS = {X86: 0, "aarch64": 1}
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+_STACK = 1 << 16  # bytes
+_stacks: list[ctypes.Array[ctypes.c_char]] = []  # of threads that run
 
 
 def call(name: str, *arguments: int | bytes) -> int:
@@ -79,7 +86,15 @@ def queue_signal(pid: int, number: int) -> None:
 
 def no_new_privileges() -> bool:
     pr_get_no_new_privs = 39
-    return _checked(_libc.prctl(pr_get_no_new_privs, 0, 0, 0, 0)) == 1
+    return call("prctl", pr_get_no_new_privs, 0, 0, 0, 0) == 1
+
+
+def start_idle_thread(flags: int) -> None:
+    """Start a thread that only waits, with these flags of clone. Raises OSError."""
+    stack = ctypes.create_string_buffer(_STACK)
+    _stacks.append(stack)
+    top = ctypes.addressof(stack) + _STACK & -16
+    _checked(_libc.clone(_libc.pause, ctypes.c_void_p(top), flags, None))
 
 
 def _checked(result: int) -> int:

@@ -20,6 +20,9 @@ _AT_FDCWD, _OPEN_TREE_CLONE = -100, 1
 _IPC_RMID, _IPC_CREAT = 0, 0o1000
 _SYSLOG_READ_ALL = 3
 _X32 = 0x40000000
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
+_SECCOMP_SET_FILTER, _SECCOMP_MODE_FILTER = 1, 2
+_ALLOW_ALL = struct.pack("HBBI", 6, 0, 0, 0x7FFF0000)  # one instruction: return SECCOMP_RET_ALLOW
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _PERF_SOFTWARE, _PERF_EXCLUDE_KERNEL_AND_HYPERVISOR = 1, 0b1100000
 # mov eax, 20 (getpid for 32 bits); int 0x80; ret
@@ -144,6 +147,30 @@ def use_perf(_: Baits) -> str:
     attributes = struct.pack("2I5Q", _PERF_SOFTWARE, size, 0, 0, 0, 0, _PERF_EXCLUDE_KERNEL_AND_HYPERVISOR)
     call("perf_event_open", attributes.ljust(size, b"\0"), 0, -1, -1, 0)
     return "it counts events"
+
+
+@KERNEL.add("a bot keeps no rules of landlock in the kernel")
+def use_landlock(_: Baits) -> str:
+    handled = struct.pack("Q", 1)
+    call("landlock_create_ruleset", handled, len(handled), 0)
+    return "it has a set of rules"
+
+
+@KERNEL.add("a bot keeps no filters of its own in the kernel")
+def use_seccomp(_: Baits) -> str:
+    code = ctypes.create_string_buffer(_ALLOW_ALL)
+    call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    call("seccomp", _SECCOMP_SET_FILTER, 0, struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+    return "it has a filter"
+
+
+@KERNEL.add("a bot keeps no filters of its own in the kernel by the older call")
+def use_seccomp_by_prctl(_: Baits) -> str:
+    code = ctypes.create_string_buffer(_ALLOW_ALL)
+    call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    program = struct.pack("HxxxxxxQ", 1, ctypes.addressof(code))
+    call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, program, 0, 0)
+    return "it has a filter"
 
 
 @KERNEL.add("a bot does not read the log of the kernel")

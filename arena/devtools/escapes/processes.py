@@ -163,6 +163,13 @@ def type_into_terminal(_: Baits) -> str:
     return "it typed"
 
 
+@PROCESSES.add("a bot does not choose what reads a terminal in the kernel")
+def change_line_discipline(_: Baits) -> str:
+    """To the ordinary one, which it has already."""
+    fcntl.ioctl(pty.openpty()[1], termios.TIOCSETD, struct.pack("i", 0))
+    return "it chose"
+
+
 @PROCESSES.add("a bot does not raise its priority")
 def raise_priority(_: Baits) -> str:
     os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from arena.devtools.escapes.attempt import Attempt, Baits, Result, try_apart
+from arena.devtools.escapes.descriptors import DESCRIPTORS
 from arena.devtools.escapes.files import FILES
 from arena.devtools.escapes.kernel import KERNEL
 from arena.devtools.escapes.limits import LIMITS
@@ -22,7 +23,7 @@ from arena.devtools.escapes.processes import PROCESSES
 
 # Processes come last, because the bait among them is killed.
 ATTEMPTS: dict[str, Attempt] = {
-    attempt.name: attempt for group in (FILES, NETWORK, KERNEL, LIMITS, PROCESSES) for attempt in group
+    attempt.name: attempt for group in (FILES, NETWORK, KERNEL, DESCRIPTORS, LIMITS, PROCESSES) for attempt in group
 }
 
 _DAEMON_SECONDS = 600

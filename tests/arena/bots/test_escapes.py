@@ -45,6 +45,8 @@ DEPENDS_ON_THE_KERNEL = {
     "raise-limits": "needs CAP_SYS_RESOURCE, which root may lack in a container",
     "refuse-to-be-ended": "needs CAP_SYS_RESOURCE, which root may lack in a container",
     "use-bpf": "kernel.unprivileged_bpf_disabled",
+    "use-landlock": "a kernel may be built without it",
+    "unshare-descriptors": "kernels before 5.9 have no close_range",
     "use-perf": "kernel.perf_event_paranoid",
     "read-kernel-log": "kernel.dmesg_restrict",
     "use-io-uring": "kernel.io_uring_disabled",

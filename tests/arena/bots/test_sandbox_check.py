@@ -18,7 +18,7 @@ from click.testing import Result
 
 from arena.bots.sandbox_check import Machine
 from tests.helpers.commands import arena
-from tests.helpers.paths import STEADY_BOT
+from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.sandboxes import (
     IS_ROOT,
     PYTHON,
@@ -289,6 +289,53 @@ def test_what_the_other_user_cannot_reach_is_named(folder: Path) -> None:
     folder.chmod(0o700)
     why = refused(folder)
     assert f"bwrap: Can't find source path {folder}/a: Permission denied" in why
+
+
+@needs_sandbox
+@pytest.mark.skipif(not IS_ROOT, reason="only root starts bots as another user")
+def test_the_author_of_a_bot_does_not_decide_that_it_runs_without_a_sandbox(folder: Path) -> None:
+    """By files that only the arena can read."""
+    (folder / "a" / "a.py").chmod(0o600)
+    assert "user nobody cannot reach what the bot needs (" in refused(folder, "--sandbox=try")
+
+
+@needs_sandbox
+@pytest.mark.skipif(not IS_ROOT, reason="only root starts bots as another user")
+def test_a_sandbox_may_be_missed_if_the_interpreter_cannot_be_reached(folder: Path) -> None:
+    prefix = folder / "private" / "python"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib").symlink_to(Path(sys.base_prefix) / "lib")
+    (prefix / "bin" / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (prefix / "bin" / "python3").chmod(0o755)
+    (folder / "private").chmod(0o700)
+    command = f"{prefix}/bin/python3 {folder}/a/a.py a"
+    done = arena("check", command, "--rounds", "2", "--sandbox=try")
+    assert done.exit_code == 0, done.output
+    why = f"bwrap: Can't find source path {prefix}: Permission denied"
+    told = f"is started without a sandbox: user nobody cannot reach what the bot needs ({why})"
+    assert told in done.stderr
+    assert was_started(folder)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("level", ["true", "try"])
+def test_more_variables_than_bubblewrap_takes_are_refused(folder: Path, level: str) -> None:
+    many = " ".join(f"V{number}=x" for number in range(3000))
+    bots = [f"name={name} cmd='{command(folder, name)}' env='{many}' sandbox={level}" for name in ("a", "b")]
+    done = arena("run", "--bot", bots[0], "--bot", bots[1], "--journal", folder / "cup.jsonl")
+    told = "Error: no sandbox for a: it has too many variables or paths for bubblewrap\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
+    assert not was_started(folder)
+
+
+def test_a_current_folder_that_is_gone_is_named(folder: Path) -> None:
+    words = [sys.executable, "-m", "arena", "check", command(folder, "a"), "--sandbox"]
+    gone = folder / "gone"
+    gone.mkdir()
+    shell = ["sh", "-c", 'cd "$0" && rmdir "$0" && exec "$@"', str(gone), *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+    assert told_by(done, folder) == "the current folder is gone"
 
 
 @needs_sandbox

@@ -273,6 +273,14 @@ def test_pipes_and_sockets_are_refused(tmp_path: Path) -> None:
             check_plain(view_of(bot(PYTHON, script)))
 
 
+def test_a_file_that_vanishes_meanwhile_is_no_pipe(tmp_path: Path) -> None:
+    script, data = file(tmp_path / "mine" / "bot.py"), file(tmp_path / "data" / "lock")
+    view = view_of(bot(PYTHON, script, data))
+    assert data in view.own
+    data.unlink()
+    check_plain(view)
+
+
 # Bots apart from each other, and from the journal
 
 

@@ -178,8 +178,9 @@ def test_nothing_is_recorded_of_a_bot_without_one() -> None:
     assert spec_of(recorded_bot(BotSpec("x", ("x",)))).sandbox == Sandbox()
 
 
-def with_level(config: Config, level: Level, scratch: int = SCRATCH) -> Config:
-    bots = [attrs.evolve(bot, sandbox=Sandbox(level, scratch)) for bot in config.bots if isinstance(bot, BotSpec)]
+def with_level(config: Config, level: Level, scratch: int = SCRATCH, **others: Any) -> Config:
+    sandbox = Sandbox(level, scratch, **others)
+    bots = [attrs.evolve(bot, sandbox=sandbox) for bot in config.bots if isinstance(bot, BotSpec)]
     return attrs.evolve(config, bots=tuple(bots))
 
 
@@ -196,6 +197,8 @@ def test_a_tournament_does_not_go_on_at_another_level(journal: Path) -> None:
         (with_level(config, Level.FULL), 'the journal has sandbox = "try", in vain, now it is true'),
         (config, 'the journal has sandbox = "try", in vain, now it is false'),
         (with_level(config, Level.MISSING, 2**20), "scratch"),
+        (with_level(config, Level.MISSING, expose=("/etc/passwd",)), "bot greedy: the journal has expose = "),
+        (with_level(config, Level.MISSING, user="games"), "bot greedy: the journal has sandbox-user = "),
     ):
         with pytest.raises(JournalError) as caught:
             drive(other, Quiet())

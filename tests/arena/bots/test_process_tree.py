@@ -1,0 +1,77 @@
+"""What is measured of real processes, also of those whose first thread has exited: the kernel shows nothing of them at
+the usual place."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.bots.process_tree import Process, descendants, descriptors_of, memory_of, sockets_beside, watches_of
+
+MIB = 2**20
+PAIRS, WATCHES = 20, 300
+HOLDING = f"""
+import os, select, socket, sys
+from arena.devtools.escapes.hiding import run_without_first_thread
+
+def hold():
+    hoard = b"x" * {50 * MIB}
+    pairs = [socket.socketpair() for _ in range({PAIRS})]
+    poll = select.epoll()
+    for number in range(1000, 1000 + {WATCHES}):
+        os.dup2(pairs[0][0].fileno(), number)
+        poll.register(number)
+        os.close(number)
+    print(os.getpid(), flush=True)
+    sys.stdin.read()
+
+if sys.argv[1] == "hidden":
+    run_without_first_thread(hold)
+    os.wait()
+else:
+    hold()
+"""
+
+
+@pytest.fixture(params=["plain", "hidden"])
+def holding(request: pytest.FixtureRequest) -> Iterator[Process]:
+    """A process that holds memory, sockets and watches."""
+    words = [sys.executable, "-c", HOLDING, request.param]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        assert ("VmRSS" in Path(f"/proc/{pid}/status").read_text()) is (request.param == "plain")
+        yield next(each for each in descendants(os.getpid()) if each.pid == pid)
+
+
+def test_memory_descriptors_and_watches_are_seen(holding: Process) -> None:
+    assert 50 * MIB < memory_of([holding]) < 100 * MIB  # what it shares counts in part
+    assert 50 * MIB < memory_of([holding], enough=10**12) < 100 * MIB  # without looking closely
+    assert 2 * PAIRS < descriptors_of([holding]) < 2 * PAIRS + 10
+    assert watches_of([holding], 10**6) == WATCHES
+
+
+def test_counting_watches_stops_when_there_are_enough(holding: Process) -> None:
+    assert watches_of([holding] * 3, 2 * WATCHES) == 3 * WATCHES
+    assert watches_of([holding] * 3, 10) == WATCHES
+
+
+def test_a_process_that_has_ended_has_nothing() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        ended = next(each for each in descendants(os.getpid()) if each.pid == process.pid)
+    assert (memory_of([ended]), descriptors_of([ended]), watches_of([ended], 1), sockets_beside(ended.pid)) == (0,) * 4
+
+
+def test_connections_that_nobody_accepted_are_among_the_sockets(tmp_path: Path) -> None:
+    waiting = 300
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "x"))
+        listener.listen(waiting)
+        for _ in range(waiting):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(tmp_path / "x"))
+        assert sockets_beside(os.getpid()) > waiting

@@ -110,7 +110,10 @@ def _behind_shim(program: Path, cwd: Path) -> Path:
     if not pyenv.exists():
         raise SandboxError(f"{program} is a shim, which cannot be followed; name the program that it runs")
     asked = [str(pyenv), "which", program.name]
-    which = subprocess.run(asked, cwd=cwd, capture_output=True, text=True, check=False, timeout=_PYENV_SECONDS)
+    try:
+        which = subprocess.run(asked, cwd=cwd, capture_output=True, text=True, check=False, timeout=_PYENV_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"pyenv does not say within {_PYENV_SECONDS} s which {program.name!r} it runs") from None
     if which.returncode != 0:
         raise SandboxError(f"pyenv does not say which {program.name!r} it runs: {which.stderr.strip()}")
     return Path(which.stdout.strip())

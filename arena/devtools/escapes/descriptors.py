@@ -36,7 +36,7 @@ def fill_tcp_sockets(baits: Baits) -> str:
 
 
 @DESCRIPTORS.add("a bot does not fill it with sockets of processes whose first thread has exited", fatal=True)
-def fill_sockets_without_first_thread(baits: Baits) -> str:
+def fill_sockets_leaderless(baits: Baits) -> str:
     return _filled_by_children(socket.socketpair, 2 * baits.memory, run_without_first_thread)
 
 
@@ -170,6 +170,6 @@ def unshare_descriptors(_: Baits) -> str:
 
 
 @DESCRIPTORS.add("a bot starts no such thread")
-def start_thread_with_own_descriptors(_: Baits) -> str:
+def start_hiding_thread(_: Baits) -> str:
     start_idle_thread(_CLONE_VM | _CLONE_SIGHAND | _CLONE_THREAD)
     return "a thread has descriptors of its own"

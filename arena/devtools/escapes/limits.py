@@ -62,7 +62,7 @@ def take_memory_in_children(baits: Baits) -> str:
 
 
 @LIMITS.add("a bot has no more memory than it may in a process whose first thread has exited", fatal=True)
-def take_memory_without_first_thread(baits: Baits) -> str:
+def take_memory_leaderless(baits: Baits) -> str:
     def hold() -> None:
         taken.append(b"x" * (2 * baits.memory))
         os.write(writer, b"x")

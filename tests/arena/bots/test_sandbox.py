@@ -148,7 +148,8 @@ async def test_a_bot_may_be_run_by_a_venv(by: str, folder: Path) -> None:
     (folder / "mine" / "bot.py").chmod(0o755)
     words = (python, command[1]) if by == "its python" else (command[1],)
     shown = () if by == "its python" else (str(folder / "venv"),)
-    assert await output_of(boxed(*words, sandbox=Sandbox(level=Level.FULL, expose=shown))) == "found\n"
+    sandbox = Sandbox(level=Level.FULL, expose=shown)
+    assert await output_of(boxed(*words, sandbox=sandbox)) == "found\n"
 
 
 async def test_its_scratch_has_the_size_that_was_asked_for() -> None:

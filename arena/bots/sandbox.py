@@ -9,7 +9,7 @@ with the first process of their namespace.
   write into its memory, and there is a session of its own, because a signal to a process group leaves the namespace.
 * bwrap starts with an empty environment and reads its arguments from a descriptor. The bot's variables are among the
   arguments: given to bwrap itself, LD_PRELOAD would run code of the bot outside of the sandbox.
-* Shared maps of /dev/zero are memory that nobody counts, as those are that the filter refuses.
+* It has few devices. Shared maps of /dev/zero, for example, are memory that nobody counts.
 * Its root, /dev and everything that is shown are read-only. /tmp and /dev/shm are sized; the keeper counts the files in
   them, which also take memory.
 * An arena that runs as root becomes another user first, because root may read every file and has no limit of processes.
@@ -34,6 +34,7 @@ from arena.bots.seccomp_filters import FILTERS
 from arena.plan.bot_spec import BotSpec
 
 USER: Final = "nobody"
+_DEVICES: Final = ("null", "random", "urandom")
 _MOST_ARGUMENTS: Final = 8900  # bubblewrap takes 9000
 OWN_PROCESSES: Final = 2  # bwrap itself, and the first process of the namespace
 # Links in /usr lead here, and programs in /usr do not start without some of it.
@@ -75,19 +76,14 @@ def confined(spec: BotSpec, view: View, bwrap: str, machine: str) -> Confined:
 def _base(scratch: int) -> list[str]:
     """The sandbox without anything of the bot."""
     words = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
-    words += [
-        "--cap-drop",
-        "ALL",
-        "--hostname",
-        "sandbox",
-        "--ro-bind",
-        "/usr",
-        "/usr",
-        *_links_to_usr(),
-        *_parts_of_etc(),
-    ]
+    words += ["--cap-drop", "ALL", "--ro-bind", "/usr", "/usr", *_links_to_usr(), *_parts_of_etc()]
     words += ["--proc", "/proc", "--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
-    words += ["--dev", "/dev", "--ro-bind", "/dev/zero", "/dev/zero"]  # so bound, a device cannot be opened
+    words += ["--size", "65536", "--perms", "0755", "--tmpfs", "/dev"]
+    for device in _DEVICES:
+        words += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for number, stream in enumerate(("stdin", "stdout", "stderr")):
+        words += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{stream}"]
+    words += ["--symlink", "/proc/self/fd", "/dev/fd"]
     for folder in ("/tmp", "/dev/shm"):
         words += ["--size", str(scratch), "--perms", "0700", "--tmpfs", folder]
     return words

@@ -24,7 +24,7 @@ STARTS = 20  # in a run, of each kind
 
 def matches(bot: Path) -> tuple[Config, Config]:
     """The same match without and with the sandbox. Raises SandboxError if there is none on this machine."""
-    kinds = [configured(f"a={bot}", f"b={bot}", rounds="100", sandbox=level) for level in ("false", "true")]
+    kinds = [configured(f"a={bot}", f"b={bot}", rounds="600", sandbox=level) for level in ("false", "true")]
     settled(kinds[1].bots)
     return kinds[0], kinds[1]
 

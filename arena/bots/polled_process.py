@@ -11,12 +11,9 @@ from arena.bots.polled_link import PolledLink
 from arena.bots.process_state import (
     LAST_WORDS_SECONDS,
     LEAVE_SECONDS,
-    START_ERRORS,
     KeepStderr,
     ProcessState,
-    close_all,
-    not_started,
-    three_pipes,
+    pipes_to,
 )
 from arena.plan.bot_spec import BotSpec
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Signal, Steps, Wait, waiting_for
@@ -102,17 +99,8 @@ class PolledProcesses:
     def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Steps[PolledProcess]:  # noqa: ARG002
         """Start a bot. `until` is not enforced here, but by whoever waits for the bot's hello, because the bot can do
         nothing about the time that this takes."""
-        ours, theirs = three_pipes()
-        try:
+        with pipes_to(spec) as (ours, theirs):
             kept = yield from self._launch(spec, theirs)
-        except START_ERRORS as error:
-            close_all(ours)
-            raise not_started(spec, error) from error
-        except BaseException:
-            close_all(ours)
-            raise
-        finally:
-            close_all(theirs)
         writer, reader, errors = ours
         state = ProcessState(kept, errors, keep_stderr, self.loop.signal())
         return PolledProcess(self.loop, PolledLink(self.loop, reader, writer), state, self._running)

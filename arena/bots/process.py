@@ -18,12 +18,9 @@ from arena.bots.launch import Kept, Launcher, start_request
 from arena.bots.process_state import (
     LAST_WORDS_SECONDS,
     LEAVE_SECONDS,
-    START_ERRORS,
     KeepStderr,
     ProcessState,
-    close_all,
-    not_started,
-    three_pipes,
+    pipes_to,
 )
 from arena.bots.streams import PipeStream
 from arena.plan.bot_spec import BotSpec
@@ -106,17 +103,8 @@ async def spawn(spec: BotSpec, keep_stderr: KeepStderr | None = None) -> AsyncIt
 
 async def _start(spec: BotSpec, keep_stderr: KeepStderr | None) -> BotProcess:
     """Start the process. Raises SpawnError, and OSError for what is not the bot's fault."""
-    ours, theirs = three_pipes()
-    try:
+    with pipes_to(spec) as (ours, theirs):
         kept = await _launch(spec, theirs)
-    except START_ERRORS as error:
-        close_all(ours)
-        raise not_started(spec, error) from error
-    except BaseException:
-        close_all(ours)
-        raise
-    finally:
-        close_all(theirs)
     writer, reader, errors = ours
     return BotProcess(PipeStream(reader, writer), kept, errors, keep_stderr)
 

@@ -3,10 +3,11 @@
 A keeper is the parent of the bot's processes (see keeper.py), so that none of them can escape.
 """
 
+import contextlib
 import errno
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Generic
 
@@ -115,20 +116,40 @@ class ProcessState(Generic[E]):
         self.stderr_ended.set()
 
 
-def three_pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Pipes for the three streams of a bot: our ends, which are writer, reader and errors, and the bot's ends."""
+Ends = tuple[int, int, int]
+
+
+@contextlib.contextmanager
+def pipes_to(spec: BotSpec) -> Iterator[tuple[Ends, Ends]]:
+    """Pipes for the three streams of a bot that the block starts: our ends, which are writer, reader and errors, and
+    the bot's ends, which are closed after the block. If the block fails, ours are closed too, and what it raises is as
+    `not_started` words it."""
+    ours, theirs = _three_pipes()
+    try:
+        yield ours, theirs
+    except START_ERRORS as error:
+        _close_all(ours)
+        raise not_started(spec, error) from error
+    except BaseException:
+        _close_all(ours)
+        raise
+    finally:
+        _close_all(theirs)
+
+
+def _three_pipes() -> tuple[Ends, Ends]:
     pipes: list[tuple[int, int]] = []
     try:
         for _ in range(3):
             pipes.append(os.pipe())
     except OSError:
-        close_all(descriptor for pipe in pipes for descriptor in pipe)
+        _close_all(descriptor for pipe in pipes for descriptor in pipe)
         raise
     (their_in, writer), (reader, their_out), (errors, their_err) = pipes
     return (writer, reader, errors), (their_in, their_out, their_err)
 
 
-def close_all(descriptors: Iterable[int]) -> None:
+def _close_all(descriptors: Iterable[int]) -> None:
     for descriptor in descriptors:
         os.close(descriptor)
 

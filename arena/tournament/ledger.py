@@ -46,6 +46,9 @@ class Ledger:
     withdrawn: set[str] = attrs.field(factory=set)
     voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches under way
     excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late while the host was stalled
+    lost: Counter[str] = attrs.field(
+        factory=Counter
+    )  # by bot: all other voids, which a bot without a sandbox can cause
     resumes: int = 0
     dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round, likewise: seed, salt, attempt
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
@@ -68,6 +71,8 @@ class Ledger:
         self.voids[line.id] += 1
         if line.excused is not None:
             self.excused[line.bots[line.excused]] += 1
+        else:
+            self.lost.update(line.bots)
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:
         """Whether the bot at this seat made a fault; None if it was not connected, which neither adds to its faults in

@@ -12,7 +12,8 @@ Owners: the outer nursery owns the writer, which finishes what was sent to it ev
 the workers, and with them their bots. The inner scope owns the matches that are played here and the processes of their
 bots; connections belong to the server's door (door.py). A round that fails for a reason of our own is void and played
 again, and so is one whose worker died; if that does not help, the tournament stops and keeps everything that is
-finished.
+finished. It also stops if too many rounds of one bot end so: a bot without a sandbox can kill its worker to get
+another deal, nobody can tell who did it, and so no bot can be charged.
 """
 
 from collections import Counter
@@ -48,6 +49,7 @@ from arena.worker.recording import void_line
 from engine.scoring import Score
 
 _MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
+_MOST_LOST: Final = 5  # rounds of one bot, for the same reasons, in the whole tournament; for a long one see `_lost`
 _IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
@@ -222,14 +224,35 @@ class Tournament:
         await self._tell(RoundVoid(line))
         if line.excused is None:
             self._failed(line.match, f"round {line.id}", line.reason)
+            self._lost(line)
         else:
             await self._crew.tell(self._standing())
 
     def _failed(self, match: str, what: str, reason: str) -> None:
         """Count a failure of the arena itself; too many in a row stop the tournament."""
         self._failures[match] += 1
-        if self._failures[match] == _MOST_FAILURES and self._failure is None:
-            self._failure = TournamentError(f"{what} was void {_MOST_FAILURES} times in a row: {reason}")
+        if self._failures[match] == _MOST_FAILURES:
+            self._fail(f"{what} was void {_MOST_FAILURES} times in a row: {reason}")
+
+    def _lost(self, line: VoidLine) -> None:
+        """Stop the tournament if one of these bots has lost too many rounds in this way, also before a resume: five,
+        and one more for each hundred rounds against one opponent."""
+        most = _MOST_LOST + self._config.cycles * self._config.rounds // 100
+        if (count := max(self._ledger.lost[name] for name in line.bots)) >= most:
+            often = " and ".join(name for name in line.bots if self._ledger.lost[name] == count)
+            last = f"{line.id} ({line.bots[0]} vs {line.bots[1]})"
+            self._fail(
+                f"{count} rounds of {often} are void by now, the last one {last}: {line.reason}. {self._remedy()}"
+            )
+
+    def _remedy(self) -> str:
+        if all(bot.is_sandboxed for bot in self._config.bots if isinstance(bot, BotSpec)):
+            return "Find out what is wrong with this machine, for example too little memory."
+        return "If this machine is not the reason, a bot without a sandbox is: begin another tournament with --sandbox."
+
+    def _fail(self, reason: str) -> None:
+        if self._failure is None:
+            self._failure = TournamentError(reason)
             self._playing.cancel()  # `run` raises it once everything that is finished is written
 
     def warn(self, text: str) -> None:

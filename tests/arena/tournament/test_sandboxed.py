@@ -1,6 +1,9 @@
 """A tournament of bots in sandboxes: what is recorded of it, how it goes on, and how its faults are played again."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from arena.journal.verify import verify_journals
 from arena.plan.sandbox import Level
 from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
+from tests.helpers.processes import send_to_all, workers_of
 from tests.helpers.sandboxes import PYTHON, needs_sandbox, reachable_folder, script
 
 # Crashes in the middle of a round where it cannot write into its own folder: only in a sandbox, or as another user.
@@ -71,6 +75,23 @@ def test_one_bot_may_be_in_a_sandbox_and_the_other_not(folder: Path) -> None:
     done = arena("run", bot(folder, "a"), "--bot", boxed, "--rounds", "2", "--journal", journal)
     assert done.exit_code == 0
     assert "In a sandbox: b.\nStarted without a sandbox: a." in done.stdout
+
+
+@needs_sandbox
+def test_bots_in_sandboxes_are_not_suspected_when_workers_are_killed(folder: Path) -> None:
+    words = ["run", bot(folder, "a"), bot(folder, "b"), "--rounds", "90", "--journal", str(folder / "cup.jsonl")]
+    words = [sys.executable, "-m", "arena", *words, "--sandbox"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = []
+    with process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            said.append(line)
+            if line.startswith("Finished"):
+                send_to_all(workers_of(process.pid), signal.SIGKILL)
+    assert process.returncode == 1, said
+    (stopped,) = (line for line in said if line.startswith("Stopped"))
+    assert stopped.endswith("Find out what is wrong with this machine, for example too little memory.\n")
 
 
 @needs_sandbox

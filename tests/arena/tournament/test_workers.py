@@ -88,6 +88,15 @@ def test_no_workers_are_refused_in_one_line() -> None:
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize("words", [("play", "greedy", "random"), ("run", "greedy", "random", "--journal", "cup.jsonl")])
+def test_a_first_worker_that_cannot_be_started_is_told_in_one_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    call = ["prlimit", "--nofile=6:6", sys.executable, "-m", "arena", *words]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = "Error: no worker process can be started on this machine: Too many open files\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_number_of_workers_changes_nothing_but_order_and_times(tmp_path: Path) -> None:
     bots = [steady("a"), steady("b"), steady("c"), steady("d", "illegal")]
     found = []
@@ -124,7 +133,7 @@ def test_killed_workers_lose_nothing_and_play_nothing_twice(tmp_path: Path) -> N
 def test_a_round_whose_deal_was_seen_is_void_when_its_worker_dies_and_gets_another_deal(
     journal: Path, tmp_path: Path
 ) -> None:
-    config = configured(deadly(str(tmp_path / "done")), steady("b"), journal=journal)
+    config = configured(deadly(str(tmp_path / "done"), "once"), steady("b"), journal=journal)
     ran = drive(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.failure) == (2, None)
     (void,) = voids_in(journal)
@@ -136,13 +145,50 @@ def test_a_round_whose_deal_was_seen_is_void_when_its_worker_dies_and_gets_anoth
     assert (report.problems, report.voids) == ([], 1)
 
 
-def test_a_round_that_is_void_again_and_again_stops_the_tournament(journal: Path) -> None:
+def test_a_bot_that_kills_its_worker_again_and_again_stops_the_tournament(journal: Path) -> None:
     config = configured(deadly(), steady("b"), journal=journal)
     ran = drive(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.stopped) == (0, False)
+    assert ran.failure == (
+        "5 rounds of deadly and b are void by now, the last one 1.1-2.1 (deadly vs b): the worker process that played "
+        "it ended (killed by signal 9). If this machine is not the reason, a bot without a sandbox is: begin another "
+        "tournament with --sandbox."
+    )
+    assert len(voids_in(journal)) == 5  # everything that happened is written before the end
+
+
+def test_the_deaths_of_workers_are_limited_for_all_matches_of_a_bot_together(journal: Path, tmp_path: Path) -> None:
+    """The bot kills one worker in each match and lets the next one finish it, so that no failure follows another."""
+    config = configured(
+        deadly(str(tmp_path / "{match}"), "once"), steady("b"), journal=journal, cycles="20", concurrency="1"
+    )
+    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    assert (ran.finished, ran.stopped) == (8, False)
     assert ran.failure is not None
-    assert ran.failure.startswith("round 1.1-2.1 was void 10 times in a row: the worker process")
-    assert len(voids_in(journal)) == 10  # everything that happened is written before the end
+    assert ran.failure.startswith("5 rounds of deadly and b are void by now, the last one 5.1-2.1 (deadly vs b): ")
+    assert [void.match for void in voids_in(journal)] == [f"{cycle}.1-2" for cycle in range(1, 6)]
+
+
+def test_a_long_tournament_survives_more_deaths(journal: Path, tmp_path: Path) -> None:
+    options = {"cycles": "5", "rounds": "21", "concurrency": "1"}
+    config = configured(deadly(str(tmp_path / "{match}"), "once"), steady("b"), journal=journal, **options)
+    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    assert (ran.finished, ran.failure) == (105, None)
+    assert len(voids_in(journal)) == 5
+
+
+def test_a_resume_remembers_the_deaths_of_workers(journal: Path, tmp_path: Path) -> None:
+    peace = tmp_path / "peace"
+    config = attrs.evolve(configured(deadly(str(peace)), steady("b"), journal=journal), seed="")
+    for count in (5, 6):
+        failure = drive(config, Quiet()).failure
+        assert failure is not None
+        assert failure.startswith(f"{count} rounds of deadly and b are void by now")
+        assert len(voids_in(journal)) == count
+    peace.touch()
+    ran = drive(config, Quiet())
+    assert (ran.finished, ran.failure) == (2, None)
+    assert verify_journals([journal]).problems == []
 
 
 def test_a_worker_that_hangs_is_killed_with_its_bots_and_its_match_goes_on(journal: Path) -> None:

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from arena.cli.shared import journal_errors, say_on_stderr, tournament_with_sandboxes
 from arena.plan.config import Config
 from arena.support.signals import INTERRUPTED
@@ -26,7 +28,11 @@ def play_and_report(
     not see a path in `hidden`."""
     from arena.worker.process import WorkerProcess
 
-    with WorkerProcess() as first:  # it loads its modules while we load ours
+    try:
+        first = WorkerProcess()
+    except OSError as error:
+        raise click.ClickException(f"no worker process can be started on this machine: {error.strerror}") from None
+    with first:  # it loads its modules while we load ours
         from arena.tournament.drive import drive
 
         config = tournament_with_sandboxes(config, hidden)

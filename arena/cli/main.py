@@ -31,7 +31,7 @@ _COMMANDS: Final = {
     "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault again."),
     "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
     "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
-    "check": ("arena.cli.bots", "check", "Check whether a bot is fit to play."),
+    "check": ("arena.cli.check", "check", "Check whether a bot is fit to play."),
     "sandbox": ("arena.cli.sandbox", "sandbox", "Say what the sandbox of bots holds on this machine."),
     "new-bot": ("arena.cli.bots", "new_bot", "Write a bot to start from."),
     "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),

@@ -3,14 +3,17 @@
 import contextlib
 import math
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 import trio
 
+from arena.bots.conversation import ConversationLimits
 from arena.bots.link import Link
 from arena.bots.process import BotProcess, spawn
 from arena.plan.bot_spec import BotSpec
+
+_LIMITS: Final = ConversationLimits(kept_lines=500)  # of a failed check: some rounds, about a megabyte
 
 
 @attrs.frozen
@@ -45,7 +48,7 @@ class CommandSource:
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[Contact]:
         async with spawn(self.spec) as process:
-            yield Contact(Link(process.stream), process.stream.close_writer, process)
+            yield Contact(Link(process.stream, _LIMITS), process.stream.close_writer, process)
 
 
 class ConnectTimeout(Exception):
@@ -71,7 +74,7 @@ class ListeningSource:
             raise ConnectTimeout(f"no bot connected within {self.seconds:g} seconds: start it again for this check")
         self._waits = self.seconds
         async with stream:
-            yield Contact(Link(stream), lambda: _shut(stream), None)
+            yield Contact(Link(stream, _LIMITS), lambda: _shut(stream), None)
 
 
 def _shut(stream: trio.SocketStream) -> None:

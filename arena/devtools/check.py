@@ -2,14 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import trio
 
 from arena.bots.process_state import exit_words
 from arena.devtools.bot_sources import BotSource, Contact
-from arena.devtools.examination import Check, Examination, Finding, Skip, TooSlow, Warned
+from arena.devtools.examination import Check, Examination, Finding, Observer, Skip, TooSlow, Warned
 from arena.devtools.probe import CheckLimits, Misbehaved
 from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
@@ -18,32 +19,20 @@ from engine.ruleset import PRESETS
 # How much a bot may still grow in the second half of the rounds; the heap of a young Java program does, for example.
 _LEAK: Final = 8 * 2**20  # bytes
 _LEAK_SHARE: Final = 0.3
+_ROUNDS: Final = 4  # of each rule set
+_DECISIONS: Final = 40  # of a bot in a round, at most, as a rule
+_NO_TIME: Final = "not made: too little time was left; a larger --budget makes it"
 
 
 async def examine(
-    source: BotSource, limits: CheckLimits, memory_rounds: int, report: Callable[[Finding], None] = lambda _: None
+    source: BotSource,
+    limits: CheckLimits,
+    memory_rounds: int,
+    budget: float = math.inf,
+    observer: Observer | None = None,
 ) -> list[Finding]:
-    """Makes all checks; calls `report` with the finding of each one as soon as it is made. Returns all findings."""
-    return await Examination(source, limits, memory_rounds, report).run(checks())
-
-
-def checks() -> Iterator[tuple[str, str, Check]]:
-    """The code, the title and the function of each check, in the order in which they are made."""
-    yield "start", "starts in time", _start
-    yield "hello", "answers hello", _hello
-    yield "right-id", "answers with the id of the request", _right_id
-    for name in PRESETS:
-        yield f"rules-{name}", f"only legal moves in {name}", _rules(name)
-    yield "unknown-fields", "ignores fields that it does not know", _unknown_fields
-    yield "unknown-types", "ignores types of message that it does not know", _unknown_types
-    yield "early-end", "continues after a round that ends in the middle", _early_end
-    yield "second-match", "plays a second match in the same process", _second_match
-    yield "memory", "does not grow over many rounds", _memory
-    yield "bye", "leaves when the server says bye", _bye
-    yield "end-of-input", "leaves at the end of its input", _end_of_input
-    yield "notes", "its notes fit in the journal", _notes
-    yield "speed-p99", "99 of 100 answers are within the limit", _speed_p99
-    yield "speed-worst", "the slowest answer is within the limit", _speed_worst
+    """Makes all checks in about `budget` seconds, and returns their findings."""
+    return await Examination(source, limits, memory_rounds, budget, observer or Observer()).run(CHECKS)
 
 
 async def _start(exam: Examination) -> str:
@@ -60,17 +49,21 @@ async def _hello(exam: Examination) -> str:
 async def _right_id(exam: Examination) -> str:
     probe = await exam.probe()
     probe.id_step = 1001  # a bot that counts requests itself gets the id wrong
-    await probe.play_match(PRESETS["base"], rounds=1)
+    await probe.play_match(PRESETS["base"], 1, exam.until)
     await probe.expect_silence()
     return f"{len(probe.answer_ms)} answers"
 
 
-def _rules(name: str) -> Check:
+def _rules(name: str) -> Callable[[Examination], Awaitable[str]]:
     async def check(exam: Examination) -> str:
+        if not exam.seconds_left:
+            raise Skip(_NO_TIME)
         probe = await exam.probe()
         before = len(probe.answer_ms)
-        await probe.play_match(PRESETS[name], rounds=4)
-        return f"4 rounds, {len(probe.answer_ms) - before} decisions"
+        played = await probe.play_match(PRESETS[name], _ROUNDS, exam.until)
+        decisions = len(probe.answer_ms) - before
+        cut_short = "" if played == _ROUNDS else "; there was no time for more"
+        return f"{played} of {_ROUNDS} rounds, {decisions} decisions{cut_short}"
 
     return check
 
@@ -86,8 +79,7 @@ def _with_unknown_fields(line: bytes) -> list[bytes]:
 async def _unknown_fields(exam: Examination) -> str:
     probe = await exam.probe()
     probe.mutate = _with_unknown_fields
-    await probe.play_match(PRESETS["tactics"], rounds=2)
-    return "2 rounds"
+    return f"{await probe.play_match(PRESETS['base'], 2, exam.until)} of 2 rounds"
 
 
 def _after_unknown_types(line: bytes) -> list[bytes]:
@@ -98,24 +90,23 @@ def _after_unknown_types(line: bytes) -> list[bytes]:
 async def _unknown_types(exam: Examination) -> str:
     probe = await exam.probe()
     probe.mutate = _after_unknown_types
-    await probe.play_match(PRESETS["base"], rounds=2)
-    return "2 rounds"
+    return f"{await probe.play_match(PRESETS['base'], 2, exam.until)} of 2 rounds"
 
 
 async def _early_end(exam: Examination) -> str:
     probe = await exam.probe()
     await probe.start_match(PRESETS["base"], rounds=3)
     between = await probe.start_round()
-    await probe.play_on(between, most=4)
+    await probe.play_on(between, most=2)
     await probe.end_round(between, Fault.CRASHED)  # while the opponent thinks
     thinking = await probe.start_round()
-    await probe.play_on(thinking, most=3)
+    await probe.play_on(thinking, most=1)
     await probe.ask(thinking)
     probe.late_answers_expected = 1
     await probe.end_round(thinking, Fault.DISCONNECTED)  # while the bot thinks: its answer comes too late
-    whole = await probe.start_round()
-    await probe.play_on(whole)
-    await probe.end_round(whole)
+    last = await probe.start_round()
+    await probe.play_on(last, until=exam.until, least=1)
+    await probe.end_round(last, None if last.referee.outcome else Fault.CRASHED)
     await probe.end_match()
     return "once while the opponent thought, once while the bot did"
 
@@ -123,7 +114,7 @@ async def _early_end(exam: Examination) -> str:
 async def _second_match(exam: Examination) -> str:
     probe = await exam.probe()
     while probe.matches < 2:
-        await probe.play_match(PRESETS["base"], rounds=1)
+        await probe.play_match(PRESETS["base"], 1, exam.until)
     return f"{exam.most_matches} matches in one process"
 
 
@@ -131,16 +122,24 @@ async def _memory(exam: Examination) -> str:
     probe = await exam.probe()
     if probe.contact.process is None:
         raise Skip("the arena did not start the bot, so it cannot measure its memory")
-    quarter = max(1, exam.memory_rounds // 4)
+    quarter = min(max(1, exam.memory_rounds // 4), _rounds_in(exam.seconds_left, exam.answer_ms) // 4)
+    if not quarter:
+        raise Skip(_NO_TIME)
     sizes = []
     for _ in range(4):
-        await probe.play_match(PRESETS["tactics"], rounds=quarter)
+        await probe.play_match(PRESETS["tactics"], quarter)
         sizes.append(probe.contact.process.memory())
     measured = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
     growth = sizes[3] - sizes[1]
     if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):
         raise Misbehaved(f"the bot keeps growing: {measured}")
     return measured
+
+
+def _rounds_in(seconds: float, answer_ms: Sequence[float]) -> int:
+    """How many rounds a bot that took `answer_ms` for its answers so far can play in this time."""
+    round_seconds = _DECISIONS * sum(answer_ms) / max(1, len(answer_ms)) / 1000
+    return int(min(seconds / max(round_seconds, 1e-9), sys.maxsize))
 
 
 def _mib(size: int) -> str:
@@ -202,3 +201,22 @@ def _within(exam: Examination, took: float | None) -> str:
     if took > exam.limits.move_ms:
         raise TooSlow(measured, exam.slowest[1])
     return measured
+
+
+# In the order in which they are made: first the situations, which take a few decisions each, then whole rounds.
+CHECKS: Final = (
+    Check("start", "starts in time", _start, plays=False),
+    Check("hello", "answers hello", _hello, plays=False),
+    Check("right-id", "answers with the id of the request", _right_id),
+    Check("unknown-fields", "ignores fields that it does not know", _unknown_fields),
+    Check("unknown-types", "ignores types of message that it does not know", _unknown_types),
+    Check("early-end", "continues after a round that ends in the middle", _early_end),
+    Check("second-match", "plays a second match in the same process", _second_match),
+    *(Check(f"rules-{name}", f"only legal moves in {name}", _rules(name)) for name in PRESETS),
+    Check("memory", "does not grow over many rounds", _memory),
+    Check("bye", "leaves when the server says bye", _bye, plays=False),
+    Check("end-of-input", "leaves at the end of its input", _end_of_input, plays=False),
+    Check("notes", "its notes fit in the journal", _notes, plays=False, needs_bot=False),
+    Check("speed-p99", "99 of 100 answers are within the limit", _speed_p99, plays=False, needs_bot=False),
+    Check("speed-worst", "the slowest answer is within the limit", _speed_worst, plays=False, needs_bot=False),
+)

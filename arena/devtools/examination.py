@@ -1,15 +1,18 @@
 """How `arena check` judges a bot: one check after the other, on one connection as long as the bot behaves.
 
-After a failure the next check gets a new connection. A check (check.py) is a function that returns the message of a
-success, or raises Misbehaved for a failure, Warned or Skip.
+After a failure the next check gets a new connection. Checks (check.py) that play share the time that is left of the
+budget: when its share is used up, a check ends its rounds early. So a bot that thinks for long plays fewer rounds, but
+meets the same situations.
 """
 
 import contextlib
 import enum
-from collections.abc import Awaitable, Callable, Iterable
+import math
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import attrs
+import trio
 
 from arena.bots.conversation import said_text
 from arena.bots.process_state import SpawnError
@@ -33,6 +36,19 @@ class Finding:
     verdict: Verdict
     message: str
     lines: tuple[str, ...] = ()  # the last ones before a failure; `>` to the bot, `<` from it
+    transcript: tuple[str, ...] = ()  # all that is known of the connection on which the bot failed
+
+
+@attrs.frozen
+class Check:
+    """One thing that a bot has to do right."""
+
+    code: str
+    title: str
+    make: Callable[["Examination"], Awaitable[str]]  # returns the message of a success, or raises Misbehaved for a
+    # failure, Warned or Skip
+    plays: bool = True  # so it gets a share of the time
+    needs_bot: bool = True  # False: it only judges what the others measured
 
 
 class Warned(Exception):
@@ -55,6 +71,16 @@ _LINES_SHOWN: Final = 6
 _MOST_FAILURES: Final = 3  # in a row
 
 
+class Observer:
+    """Hears how an examination proceeds. This one ignores it."""
+
+    def begins(self, check: Check, exam: "Examination") -> None:
+        """A check is about to be made."""
+
+    def found(self, finding: Finding) -> None:
+        """A check was made."""
+
+
 @attrs.define
 class Examination:
     """Makes checks on one bot, and keeps what they measured across connections."""
@@ -62,7 +88,9 @@ class Examination:
     source: BotSource
     limits: CheckLimits
     memory_rounds: int
-    report: Callable[[Finding], None] = lambda _: None  # called with the finding of each check that is made
+    budget: float = math.inf  # seconds
+    observer: Observer = attrs.field(factory=Observer)
+    until: float = math.inf  # when the rounds of the current check should end, by trio's clock
     findings: list[Finding] = attrs.field(factory=list)  # of all checks, in their order
     _stack: contextlib.AsyncExitStack = attrs.field(factory=contextlib.AsyncExitStack)
     _probe: Probe | None = None
@@ -72,14 +100,18 @@ class Examination:
     _notes: tuple[int, int] = (0, 0)
     _did_not_connect: bool = False
 
-    async def run(self, checks: Iterable[tuple[str, str, "Check"]]) -> list[Finding]:
-        """Makes the checks, each given by its code, its title and its function."""
+    async def run(self, checks: Sequence[Check]) -> list[Finding]:
+        """Makes the checks and returns their findings."""
+        deadline = trio.current_time() + self.budget
         async with self._stack:
-            for code, title, check in checks:
-                if (reason := self.reason_to_skip()) and code not in ("notes", "speed-p99", "speed-worst"):
-                    self.findings.append(Finding(code, title, Verdict.SKIPPED, reason))
-                else:
-                    await self._judge(code, title, check)
+            for place, check in enumerate(checks):
+                if check.needs_bot and (reason := self.reason_to_skip()):
+                    self.findings.append(Finding(check.code, check.title, Verdict.SKIPPED, reason))
+                    continue
+                now, sharing = trio.current_time(), sum(later.plays for later in checks[place:])
+                self.until = now + max(0.0, deadline - now) / sharing if check.plays else deadline
+                self.observer.begins(check, self)
+                await self._judge(check)
         return self.findings
 
     def reason_to_skip(self) -> str | None:
@@ -92,11 +124,12 @@ class Examination:
         in_a_row = any(all(failed[n : n + _MOST_FAILURES]) for n in range(len(failed) - _MOST_FAILURES + 1))
         return f"not made after {_MOST_FAILURES} failures in a row" if in_a_row else None
 
-    async def _judge(self, code: str, title: str, check: "Check") -> None:
+    async def _judge(self, check: Check) -> None:
         verdict = Verdict.OK
         lines: tuple[str, ...] = ()
+        transcript: tuple[str, ...] = ()
         try:
-            message = await check(self)
+            message = await check.make(self)
         except Warned as warned:
             verdict, message = Verdict.WARNING, str(warned)
         except Skip as skip:
@@ -107,12 +140,13 @@ class Examination:
         except (Misbehaved, SpawnError) as failure:
             verdict, message = Verdict.FAILED, str(failure)
             if isinstance(failure, TooSlow):
-                lines = failure.lines
+                lines = transcript = failure.lines
             elif self._probe:
-                lines = tuple(map(said_text, self._probe.contact.link.transcript))[-_LINES_SHOWN:]
+                transcript = tuple(map(said_text, self._probe.contact.link.transcript))
+                lines = transcript[-_LINES_SHOWN:]
             await self.close()
-        self.findings.append(Finding(code, title, verdict, message, lines))
-        self.report(self.findings[-1])
+        self.findings.append(Finding(check.code, check.title, verdict, message, lines, transcript))
+        self.observer.found(self.findings[-1])
 
     async def greeted(self) -> Probe:
         """Opens a new connection to the bot, says hello and waits until the bot says anything."""
@@ -140,6 +174,11 @@ class Examination:
         await self._stack.aclose()
 
     @property
+    def seconds_left(self) -> float:
+        """Seconds that the current check has for its rounds."""
+        return max(0.0, self.until - trio.current_time())
+
+    @property
     def answer_ms(self) -> list[float]:
         """Milliseconds of every answer so far, sorted."""
         return sorted(self._all_ms + (self._probe.answer_ms if self._probe else []))
@@ -161,6 +200,3 @@ class Examination:
     def most_matches(self) -> int:
         """The most matches that were played on one connection."""
         return max(self._most_matches, self._probe.matches if self._probe else 0)
-
-
-Check = Callable[[Examination], Awaitable[str]]

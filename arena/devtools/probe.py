@@ -39,6 +39,7 @@ from protocol.session import Session
 T = TypeVar("T")
 OPPONENT: Final = "checker"
 _MOST_LATE_ANSWERS: Final = 20  # more of them fail a check at once; fewer are left to the checks of speed
+_LEAST_DECISIONS: Final = 2  # in a match, even if there is no time for it: both sides of a change of turn
 _QUIET_SECONDS: Final = 0.05
 _SALT: Final = "checked"
 
@@ -121,14 +122,19 @@ class Probe:
         await self.say(Welcome(hello.name))
         return hello
 
-    async def play_match(self, rules: RuleSet, rounds: int) -> None:
-        """Plays a whole match. Raises Misbehaved at the bot's first fault."""
+    async def play_match(self, rules: RuleSet, rounds: int, until: float = math.inf) -> int:
+        """Plays a match and returns how many of its rounds were played to their end. When trio's clock says `until`,
+        the opponent gives up the round under way and all later ones. Raises Misbehaved at the bot's first fault."""
         await self.start_match(rules, rounds)
-        for _ in range(rounds):
+        played = 0
+        for number in range(rounds):
             current = await self.start_round()
-            await self.play_on(current)
-            await self.end_round(current)
+            await self.play_on(current, until=until, least=0 if number else _LEAST_DECISIONS)
+            is_over = current.referee.outcome is not None
+            await self.end_round(current, None if is_over else Fault.DISCONNECTED)
+            played += is_over
         await self.end_match()
+        return played
 
     async def start_match(self, rules: RuleSet, rounds: int) -> None:
         """Starts a match. The bot changes its seat from match to match; the opponent begins."""
@@ -160,10 +166,13 @@ class Probe:
         await self.say(self._host.start_round(current.referee, current.deal, score))
         return current
 
-    async def play_on(self, current: Round, most: int | None = None) -> None:
-        """Plays to the end of the round, or until the bot has made `most` decisions."""
+    async def play_on(self, current: Round, most: int | None = None, until: float = math.inf, least: int = 0) -> None:
+        """Plays to the end of the round, or until the bot has made `most` decisions, or until the time `until` and the
+        bot has made at least `least` decisions."""
         answered = 0
         while (ask := self._next_question(current)) and answered != most:
+            if answered >= least and trio.current_time() >= until:
+                return
             await self._ask(ask)
             answered += 1
             await self._take_answer(current)

@@ -34,7 +34,9 @@ class TournamentFile:
     where: Callable[[str], str]  # the place of a key, or of a bot
 
 
-def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> TournamentFile:
+def read_file(
+    path: Path, options: Mapping[str, str], least: int = 2, programs_may_be_missing: bool = False
+) -> TournamentFile:
     """Read a tournament file; `options` are those of the command line. Bots run in the file's folder unless they have a
     `dir`, which is relative to it, as are `journal`, `cert` and `key`. Raises ConfigError."""
     try:
@@ -67,7 +69,8 @@ def read_file(path: Path, options: Mapping[str, str], least: int = 2) -> Tournam
     for number, table in enumerate(tables):
         own = Source(table, partial(lines.of, "bot", number)).read(by_name(BOT, OWN), _where_it_belongs)
         players.append(bot_of(each | own | overrides, places[number], path.parent))
-    check_programs(zip(places, players, strict=True))
+    if not programs_may_be_missing:
+        check_programs(zip(places, players, strict=True))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
     config = assembled(values, players, where, least)
     return TournamentFile(config, server | _only(flags, SERVER), limits_of(each | overrides), where)

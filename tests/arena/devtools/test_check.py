@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from arena.cli.main import main
 from arena.devtools.bot_sources import CommandSource, ListeningSource
 from arena.devtools.check import examine
-from arena.devtools.check_report import as_junit
+from arena.devtools.check_report import Checked, as_junit
 from arena.devtools.examination import Finding, Verdict
 from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotSpec
@@ -34,9 +34,9 @@ async def test_a_good_bot_passes_every_check() -> None:
     findings = await examined(bad_bot("none"))
     assert {finding.verdict for finding in findings.values()} == {Verdict.OK}
     assert list(findings) == [
-        "start", "hello", "right-id", "rules-base", "rules-expert", "rules-tactics", "rules-tactics-expert",
-        "rules-classic", "unknown-fields", "unknown-types", "early-end", "second-match", "memory", "bye",
-        "end-of-input", "notes", "speed-p99", "speed-worst",
+        "start", "hello", "right-id", "unknown-fields", "unknown-types", "early-end", "second-match", "rules-base",
+        "rules-expert", "rules-tactics", "rules-tactics-expert", "rules-classic", "memory", "bye", "end-of-input",
+        "notes", "speed-p99", "speed-worst",
     ]  # fmt: skip
 
 
@@ -115,7 +115,7 @@ async def test_a_bot_that_is_late_again_and_again_is_not_waited_for_all_day() ->
 async def test_a_bot_that_plays_one_match_only_fails_from_the_second_on() -> None:
     findings = await examined(bad_bot("dies-at-second-match"), rounds=4)
     assert findings["right-id"].verdict is Verdict.OK
-    assert "I have played already" in findings["rules-base"].message
+    assert "I have played already" in findings["unknown-fields"].message
 
 
 async def test_illegal_moves_are_found_in_the_rule_set_where_they_happen() -> None:
@@ -135,7 +135,7 @@ async def test_an_exit_status_is_a_warning_and_the_checks_go_on() -> None:
 
 async def test_after_three_failures_in_a_row_the_rest_is_skipped_and_said_to_be() -> None:
     findings = await examined(bad_bot("crash"), rounds=4)
-    assert failed(findings) == ["right-id", "rules-base", "rules-expert"]
+    assert failed(findings) == ["right-id", "unknown-fields", "unknown-types"]
     assert findings["end-of-input"].verdict is Verdict.SKIPPED
     assert findings["end-of-input"].message == "not made after 3 failures in a row"
     assert len(findings) == 18
@@ -195,16 +195,16 @@ def arena(*arguments: str) -> Result:
 def test_the_exit_status_and_the_last_line_say_whether_the_bot_is_fit() -> None:
     good = arena(bad_command("none"), "--rounds", "2")
     assert good.exit_code == 0
-    assert good.output.splitlines()[-1].endswith("fit to play (18 ok)")
+    assert good.stdout.splitlines()[-1].endswith("fit to play (18 ok)")
     bad = arena(bad_command("crash-at-start"))
     assert bad.exit_code == 1
-    assert bad.output.splitlines()[-1].endswith("NOT fit to play (1 failed, 17 skipped)")
+    assert bad.stdout.splitlines()[-1].endswith("NOT fit to play (1 failed, 17 skipped)")
 
 
 def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     result = arena(bad_command("garbage"), "--json", "--junit", str(report), "--rounds", "2")
-    found = json.loads(result.output)
+    found = json.loads(result.stdout)
     assert (found["passed"], result.exit_code) == (False, 1)
     assert [check["code"] for check in found["checks"] if check["verdict"] == "failed"] == failed_codes(report)
     assert "\\xff\\xfe\x00 garbage" in found["checks"][2]["lines"][-2]
@@ -219,8 +219,9 @@ def failed_codes(report: Path) -> list[str]:
 
 def test_junit_holds_whatever_a_bot_may_write() -> None:
     finding = Finding("hello", "says hello", Verdict.FAILED, "\x00\x1b[31m <b>&\ud800", ("< \x07",))
-    assert "<failure" in as_junit("<x>\x00", [finding])
-    ElementTree.fromstring(as_junit("<x>\x00", [finding]).encode())
+    junit = as_junit([Checked("<x>\x00", [finding])])
+    assert "<failure" in junit
+    ElementTree.fromstring(junit.encode())
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """`arena new-bot`: writes a bot to start from, in many languages.
 
-In Python it is a bot with the SDK beside it, named after its folder. In the other languages it is the smallest example
-bot, which needs no library.
+In Python it is a bot with the SDK beside it, named after its folder. In the other languages it is an example bot, which
+needs no library. It plays at random; in some languages there is also a bot with a strategy and with tests of its own.
 """
 
+import enum
 import json
 import shlex
 import shutil
@@ -24,6 +25,17 @@ class StarterError(Exception):
     """The starter does not exist, or cannot be written where the caller wants it."""
 
 
+class Strategy(enum.Enum):
+    """How a new bot plays until its author changes it."""
+
+    RANDOM = "random"
+    GREEDY = "greedy"
+
+
+def _example(file: str) -> str:
+    return (resources.files("example_bots") / file).read_text(encoding="utf-8")
+
+
 @attrs.frozen
 class Starter:
     """An example bot that is copied as it is."""
@@ -32,9 +44,11 @@ class Starter:
     run: str
     needs: str  # the program that builds or runs it
     build: str | None = None
+    tests: str | None = None  # another file to copy
+    run_tests: str | None = None
 
     def text(self) -> str:
-        return (resources.files("example_bots") / self.file).read_text(encoding="utf-8")
+        return _example(self.file)
 
 
 STARTERS: Final = {
@@ -52,12 +66,33 @@ STARTERS: Final = {
     "bash": Starter("random_bot.sh", "bash random_bot.sh", "bash"),
 }
 LANGUAGES: Final = ("python", *STARTERS)
+_GREEDY_STARTERS: Final = {
+    "javascript": Starter(
+        "greedy_starter.js",
+        "node greedy_starter.js",
+        "node",
+        tests="greedy_starter.test.js",
+        run_tests="node --test",
+    ),
+}
 
 _ABOUT: Final = """{name}, a bot for Schotten Totten. It plays a random legal move, until you change choose().
 
 Try it:  {check}
          {play}
 """
+_ABOUT_GREEDY: Final = """{name}, a bot for Schotten Totten.
+
+Try it:   {check}
+          {play}
+Test it:  {run_tests}
+
+It has a simple strategy: claim what can be proven, and build strong formations.
+
+"""
+_GREEDY_TITLE: Final = (
+    "A bot for Schotten Totten with a simple strategy: claim what can be proven, and build strong formations.\n\n"
+)
 _PYTHON_BOT: Final = '''\
 """{about}"""
 
@@ -84,6 +119,7 @@ class NewBot:
     run: str
     needs: str
     build: str | None = None
+    run_tests: str | None = None
 
     @property
     def check(self) -> str:
@@ -98,40 +134,74 @@ def _quoted(command: str) -> str:
     return shlex.quote(command) if set(command) & set("\"'$`\\!") else f'"{command}"'
 
 
-def new_bot(language: str, name: str) -> NewBot:
+def new_bot(language: str, name: str, strategy: Strategy = Strategy.RANDOM) -> NewBot:
     """The starter in `language` for a bot called `name`. Raises StarterError if there is none, or the name is bad."""
-    if language == "python":
-        return _python_bot(name)
-    if language not in STARTERS:
+    if language not in LANGUAGES:
         known = ", ".join(LANGUAGES) + did_you_mean(language, LANGUAGES)
         raise StarterError(f"there is no starter in {language!r}; there are: {known}")
-    starter = STARTERS[language]
-    return NewBot({starter.file: starter.text()}, starter.run, starter.needs, starter.build)
+    if language == "python":
+        return _python_bot(name, strategy)
+    starters = STARTERS if strategy is Strategy.RANDOM else _GREEDY_STARTERS
+    if language not in starters:
+        known = ", ".join(("python", *starters))
+        raise StarterError(f"there is no {strategy.value} starter in {language!r}, only in: {known}")
+    starter = starters[language]
+    files = {starter.file: starter.text()} | ({starter.tests: _example(starter.tests)} if starter.tests else {})
+    return NewBot(files, starter.run, starter.needs, starter.build, starter.run_tests)
 
 
-def _python_bot(name: str) -> NewBot:
+def _python_bot(name: str, strategy: Strategy) -> NewBot:
     """The starter in Python. Raises StarterError if a bot, or its module, cannot have that name."""
     if problem := name_problem(name):
         raise StarterError(
             f"the bot is named after its folder, but {name!r} cannot be the name of a bot: {problem}; "
             f"a name is {NAME_RULE}"
         )
-    if name == PACKAGE or name in sys.stdlib_module_names:
+    if name in (PACKAGE, "test_bot") or name in sys.stdlib_module_names:
         raise StarterError(
             f"the bot is named after its folder, but {name}.py would hide the module {name!r} that the bot imports; "
             "choose another name for the folder"
         )
-    file = f"{name}.py"
-    bot = NewBot({}, shlex.join(("python3", file)), "python3")
-    about = _ABOUT.format(name=name, check=bot.check, play=bot.play)
-    about = about.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may contain any of them
-    text = _PYTHON_BOT.format(about=about, package=PACKAGE, name=json.dumps(name, ensure_ascii=False))
-    return attrs.evolve(bot, files={file: text} | sdk_files())
+    bot = NewBot({}, shlex.join(("python3", f"{name}.py")), "python3")
+    match strategy:
+        case Strategy.RANDOM:
+            text = _PYTHON_BOT.format(about=_about(_ABOUT, name, bot), package=PACKAGE, name=_quoted_name(name))
+            return attrs.evolve(bot, files={f"{name}.py": text} | sdk_files())
+        case Strategy.GREEDY:
+            bot = attrs.evolve(bot, run_tests="python3 -m unittest")
+            return attrs.evolve(bot, files=_greedy_files(name, bot) | sdk_files())
 
 
-def create(language: str, folder: Path) -> str:
+def _about(text: str, name: str, bot: NewBot) -> str:
+    """`text` for the docstring of a bot."""
+    filled = text.format(name=name, check=bot.check, play=bot.play, run_tests=bot.run_tests)
+    return filled.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may contain any of them
+
+
+def _quoted_name(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _greedy_files(name: str, bot: NewBot) -> dict[str, str]:
+    """The example bot with a strategy and its tests, for a bot of this name with its own copy of the SDK."""
+    replaced = {
+        _GREEDY_TITLE: _about(_ABOUT_GREEDY, name, bot),
+        "from protocol.bot_runner import": f"from {PACKAGE} import",
+        "from protocol.messages import": f"from {PACKAGE}.messages import",
+        '"greedy-starter"': _quoted_name(name),
+        '"example_bots.greedy_starter"': _quoted_name(name),
+    }
+    texts = {f"{name}.py": _example("greedy_starter.py"), "test_bot.py": _example("greedy_starter_test.py")}
+    for file, text in texts.items():
+        for old, new in replaced.items():
+            text = text.replace(old, new)
+        texts[file] = text
+    return texts
+
+
+def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM) -> str:
     """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
-    bot = new_bot(language, folder.resolve().name)
+    bot = new_bot(language, folder.resolve().name, strategy)
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StarterError(f"{folder} is not empty; nothing was changed")
@@ -146,10 +216,13 @@ def create(language: str, folder: Path) -> str:
 
 def _next_steps(bot: NewBot, folder: Path) -> list[str]:
     first = next(iter(bot.files))
-    sdk = f", with the SDK that it needs in {folder / PACKAGE}" if len(bot.files) > 1 else ""
+    has_sdk = any(file.startswith(f"{PACKAGE}/") for file in bot.files)
+    sdk = f", with the SDK that it needs in {folder / PACKAGE}" if has_sdk else ""
     lines = [f"Created {folder / first}{sdk}. Next:", f"  cd {shlex.quote(str(folder))}"]
     if bot.build:
         lines.append(f"  {bot.build}")
+    if bot.run_tests:
+        lines.append(f"  {bot.run_tests}")
     lines += [f"  {bot.check}", f"  {bot.play}"]
     if not shutil.which(bot.needs):
         lines.append(f"It needs {bot.needs}, which is not on this machine.")

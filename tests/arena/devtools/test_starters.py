@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,13 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.cli.main import main
-from arena.devtools.starters import LANGUAGES, STARTERS, new_bot
+from arena.devtools.starters import LANGUAGES, STARTERS, Strategy, new_bot
 
 ARENA = [sys.executable, "-m", "arena"]
 
 
-def create(language: str, folder: Path) -> Result:
-    return CliRunner().invoke(main, ["new-bot", language, str(folder)])
+def create(language: str, folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["new-bot", language, str(folder), *options])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -37,6 +38,54 @@ def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def in_shell(commands: list[str], folder: Path) -> str:
+    """What these commands print, typed one after the other; all must succeed."""
+    define = f'arena() {{ {shlex.join(ARENA)} "$@"; }}'
+    script = "\n".join(["set -e", define, *commands])
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize(("language", "ok"), [("python", "\nOK\n"), ("javascript", "# pass 5\n# fail 0\n")])
+def test_a_starter_with_a_strategy_passes_its_tests_and_beats_random_in_95_of_100_rounds(
+    language: str, ok: str, tmp_path: Path
+) -> None:
+    bot = new_bot(language, "mybot", Strategy.GREEDY)
+    if not shutil.which(bot.needs):
+        pytest.skip(f"no {bot.needs} on this machine")
+    made = create(language, tmp_path / "mybot", "--strategy", "greedy")
+    _, enter, run_tests, check, play = made.output.splitlines()
+    printed = in_shell([enter, run_tests, f"{check} --rounds 4", f"{play} --rounds 2"], tmp_path)
+    assert ok in printed
+    assert "fit to play (18 ok)" in printed
+    for rules in ("base", "tactics"):
+        match = f"arena play 'mine={bot.run}' random --rounds 100 --rules {rules} --seed {rules}"
+        score = next(line for line in in_shell([enter, match], tmp_path).splitlines() if line.startswith("Score of "))
+        wins = int(score.removeprefix("Score of mine vs random: ").split(" - ")[0])
+        assert wins >= 95, score
+
+
+@pytest.mark.parametrize("name", ["my größe", "it's", '"""\\'])
+def test_a_python_starter_with_a_strategy_may_have_any_name(name: str, tmp_path: Path) -> None:
+    assert create("python", tmp_path / name, "--strategy", "greedy").exit_code == 0
+    run_tests = [sys.executable, "-m", "unittest"]
+    done = subprocess.run(run_tests, cwd=tmp_path / name, capture_output=True, text=True, timeout=60)
+    assert done.stderr.endswith("\nOK\n")
+    for file in ("test_bot.py", f"{name}.py"):
+        text = (tmp_path / name / file).read_text()
+        assert not re.search("example_bots|protocol\\.|greedy.starter", text)
+
+
+def test_a_language_without_a_strategy_names_those_with_one(tmp_path: Path) -> None:
+    refused = create("c", tmp_path / "mybot", "--strategy", "greedy")
+    assert refused.exit_code == 1
+    assert refused.output == "Error: there is no greedy starter in 'c', only in: python, javascript\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["mybot", "my größe", "it's", '"""\\', "a$HOME%s{0}"])
 def test_what_new_bot_prints_can_be_typed_and_the_bot_is_named_after_its_folder(name: str, tmp_path: Path) -> None:
     made = create("python", tmp_path / name)
@@ -44,12 +93,9 @@ def test_what_new_bot_prints_can_be_typed_and_the_bot_is_named_after_its_folder(
     first, *commands = made.output.splitlines()
     assert first.startswith(f"Created {tmp_path / name / name}.py")
     assert [line.split()[0] for line in commands] == ["cd", "arena", "arena"]
-    define = f'arena() {{ {shlex.join(ARENA)} "$@"; }}'
-    script = "\n".join(["set -e", define, commands[0], *(f"{command} --rounds 2" for command in commands[1:])])
-    played = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert played.returncode == 0, played.stdout + played.stderr
-    assert f"it calls itself {name!r}" in played.stdout
-    assert f"Points of {name} vs greedy: " in played.stdout
+    printed = in_shell([commands[0], *(f"{command} --rounds 2" for command in commands[1:])], tmp_path)
+    assert f"it calls itself {name!r}" in printed
+    assert f"Points of {name} vs greedy: " in printed
 
 
 def test_the_python_starter_needs_nothing_but_python(tmp_path: Path) -> None:

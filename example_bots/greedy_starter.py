@@ -5,6 +5,8 @@ the card that adds most. It looks neither at the opponent's sides nor at the car
 cards as long as there are others: each of these is a way to improve it.
 """
 
+from collections.abc import Sequence
+
 from protocol.bot_runner import Request, run
 
 WILD = {"joker", "spy", "shield-bearer"}  # they can take part in any formation, so they spoil no hope
@@ -28,17 +30,17 @@ def gain(request: Request, move: str) -> float:
     match move.split():
         case ["play", card, stone] if is_clan(card) or card in WILD:
             side = request.state.stones[int(stone) - 1].yours
-            return worth([*side, card]) - worth(side)
+            return worth((*side, card)) - worth(side)
         case _:
             return 0.0  # a pass, a combat mode or a ruse: only if every card would make a side worse
 
 
-def worth(side: list[str]) -> float:
+def worth(side: Sequence[str]) -> float:
     """The number of cards times the hope that they allow."""
     return len(side) * hope([card for card in side if is_clan(card)])
 
 
-def hope(cards: list[str]) -> float:
+def hope(cards: Sequence[str]) -> float:
     """The best formation that these clan cards of one side can still become: 5 is a colour-run, 1 only a sum. Among
     equal formations, higher cards are better."""
     values = [value(card) for card in cards]

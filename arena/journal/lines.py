@@ -170,7 +170,7 @@ class Entry(Struct, frozen=True, gc=False):
     start: int = 0  # the byte at which it begins
     unknown: str = ""  # its type, if this version does not know it; that is not a problem
     opens: bool = False  # it is the opening line of a tournament, but cannot be read
-    raw: bytes = b""  # the line itself, if it is the opening line of a tournament or the reader keeps all
+    raw: bytes = b""  # the line itself, if it is an opening line, a complete round, or the reader keeps all
 
     @property
     def message(self) -> str:
@@ -304,6 +304,6 @@ _decode_round = msgspec.json.Decoder(RoundLine).decode
 
 def _complete_round(path: Path, number: int, line: bytes) -> Entry:
     try:
-        return Entry(path, number, _decode_round(line))
+        return Entry(path, number, _decode_round(line), raw=line)
     except _UNDECODABLE as error:
         return Entry(path, number, None, _damage(error))

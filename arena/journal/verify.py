@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import attrs
 
-from arena.journal.checkers import check_all, worth_workers
 from arena.journal.deal_audit import DealAudit, Place
+from arena.journal.line_workers import Task, answers, cores
 from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader, Progress, no_progress
-from arena.journal.round_check import RoundCheck
+from arena.journal.round_check import RoundCheck, check_round
 from arena.plan.config import ConfigError
 from arena.support.text import printable
+
+_WORTH_WORKERS: Final = 2_000_000  # bytes of journals; to verify fewer takes no longer than to start workers
 
 
 @attrs.frozen
@@ -48,6 +51,11 @@ class _Tournament:
     seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
+def worth_workers(paths: Sequence[Path]) -> int:
+    """How many workers are best for these journals; 0 means to verify them here. Raises OSError."""
+    return cores() if sum(path.stat().st_size for path in paths) >= _WORTH_WORKERS else 0
+
+
 def verify_journals(paths: Sequence[Path], workers: int | None = None, progress: Progress = no_progress) -> Report:
     """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError.
 
@@ -57,7 +65,7 @@ def verify_journals(paths: Sequence[Path], workers: int | None = None, progress:
     report, reader = Report(), JournalReader(RoundLine, keep_raw=workers > 0)
     current: _Tournament | None = None
     entries = (entry for _, entry in reader.read_all(paths))
-    with closing(check_all(entries, workers)) as checked:
+    with closing(answers(entries, Task(check_round, RoundCheck), workers)) as checked:
         for entry, check in checked:
             current = _verify(entry, check, current, report)
             progress(entry)

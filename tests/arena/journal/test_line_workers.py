@@ -14,9 +14,8 @@ import msgspec
 import pytest
 
 from arena.bots.process_tree import children_of
-from arena.journal.checkers import worth_workers
 from arena.journal.lines import Entry, ResumeLine, VoidLine, encoded
-from arena.journal.verify import verify_journals
+from arena.journal.verify import verify_journals, worth_workers
 from tests.helpers import genuine
 from tests.helpers.processes import is_running
 from tests.helpers.pty_session import arena_in_terminal

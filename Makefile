@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test compiled pure coverage fuzz check bench attack format playthroughs confusables seccomp spec
+.PHONY: demo test compiled pure coverage fuzz check bench attack format playthroughs confusables seccomp calibration spec
 .PHONY: strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
@@ -63,6 +63,9 @@ confusables: $(READY)  ## regenerate the characters that look alike; FILE is con
 
 seccomp: $(READY)  ## regenerate the filters of system calls, from the rules in tests/tools/seccomp.py
 	@$(BIN)/python -m tests.tools.seccomp
+
+calibration: $(READY)  ## fit the curves of the bundled evaluator to many rounds (some minutes)
+	@$(BIN)/python -m tests.tools.calibration
 
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.bench.strength

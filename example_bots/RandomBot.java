@@ -1,6 +1,6 @@
 // The smallest bot, in Java: plays a random legal move. Only the standard library.
 // Build:  javac RandomBot.java
-// Run:    java -cp . RandomBot [seed]        (an integer seed makes a run repeatable)
+// Run:    java -cp . RandomBot
 // To write your own bot, change choose(). field() finds a value in a JSON object:
 // strings(field(field(line, "state"), "hand")) are your cards.
 import java.io.BufferedReader;
@@ -73,12 +73,14 @@ public class RandomBot {
     }
 
     public static void main(String[] args) throws IOException {
-        if (args.length > 0) random = new Random(Long.parseLong(args[0]));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String type = field(line, "type");
             if (type.equals("\"hello\"")) {
                 send("{\"type\":\"hello\",\"protocol\":1,\"name\":\"random-java\"}");
+            } else if (type.equals("\"round_start\"")) {
+                String seed = field(line, "seed");
+                if (!seed.isEmpty()) random.setSeed(Long.parseLong(seed)); // same seed and requests: same moves
             } else if (type.equals("\"request\"")) {
                 String move = choose(strings(field(line, "legal")));
                 send("{\"type\":\"action\",\"id\":" + field(line, "id") + ",\"move\":\"" + move + "\"}");

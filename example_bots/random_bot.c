@@ -1,6 +1,6 @@
 /* The smallest bot, in C: plays a random legal move. Only the C library.
  * Build:  cc -O2 -Wall -Wextra -o random_bot_c random_bot.c
- * Run:    ./random_bot_c [seed]        (an integer seed makes a run repeatable)
+ * Run:    ./random_bot_c
  * To write your own bot, change choose(). field() finds a value in a JSON object:
  * field(field(line, "state"), "hand") points at the array of your cards.
  */
@@ -73,15 +73,19 @@ static int read_legal(char *p)
     return count;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    srand(argc > 1 ? strtoul(argv[1], NULL, 10) : (unsigned long)time(NULL) ^ (unsigned long)getpid() << 12);
+    srand((unsigned long)time(NULL) ^ (unsigned long)getpid() << 12);
     while (fgets(line, sizeof line, stdin)) {
         char *type = field(line, "type");
         if (!type)
             continue;
         if (strncmp(type, "\"hello\"", 7) == 0) {
             puts("{\"type\":\"hello\",\"protocol\":1,\"name\":\"random-c\"}");
+        } else if (strncmp(type, "\"round_start\"", 13) == 0) {
+            char *seed = field(line, "seed");
+            if (seed)
+                srand(strtoull(seed, NULL, 10));  /* the same seed and the same requests: the same moves */
         } else if (strncmp(type, "\"request\"", 9) == 0) {
             long long id = atoll(field(line, "id"));  /* before read_legal(), which cuts up the line */
             int count = read_legal(field(line, "legal"));

@@ -1,6 +1,6 @@
 // The smallest bot, in C++17: plays a random legal move. Only the standard library.
 // Build:  c++ -std=c++17 -O2 -Wall -Wextra -o random_bot_cpp random_bot.cpp
-// Run:    ./random_bot_cpp [seed]        (an integer seed makes a run repeatable)
+// Run:    ./random_bot_cpp
 // To write your own bot, change choose(). field() finds a value in a JSON object:
 // strings(field(field(line, "state"), "hand")) are your cards.
 #include <algorithm>
@@ -67,13 +67,16 @@ static std::vector<std::string> strings(Text array) {
     return found;
 }
 
-int main(int argc, char **argv) {
-    std::mt19937_64 rng(argc > 1 ? std::stoull(argv[1]) : std::random_device{}());
+int main() {
+    std::mt19937_64 rng(std::random_device{}());
     std::string line;
     while (std::getline(std::cin, line)) {
         Text type = field(line, "type");
         if (type == "\"hello\"") {  // std::endl also flushes; otherwise the server would wait for the answer
             std::cout << R"({"type":"hello","protocol":1,"name":"random-cpp"})" << std::endl;
+        } else if (type == "\"round_start\"") {  // the same seed and the same requests: the same moves
+            std::string seed(field(line, "seed"));
+            if (!seed.empty()) rng.seed(std::stoull(seed));
         } else if (type == "\"request\"") {
             std::cout << R"({"type":"action","id":)" << field(line, "id") << R"(,"move":")"
                       << choose(strings(field(line, "legal")), rng) << R"("})" << std::endl;

@@ -1,6 +1,6 @@
 // The smallest bot, in Go: plays a random legal move. Standard library only.
 // Build:  go build -o random_bot_go random_bot.go
-// Run:    ./random_bot_go [seed]        (an integer seed makes a run repeatable)
+// Run:    ./random_bot_go
 // To write your own bot, change choose().
 package main
 
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
-	"strconv"
 	"time"
 )
 
@@ -22,11 +21,7 @@ func choose(legal []string, request message, rng *rand.Rand) string {
 }
 
 func main() {
-	seed := time.Now().UnixNano() ^ int64(os.Getpid())
-	if len(os.Args) > 1 {
-		seed, _ = strconv.ParseInt(os.Args[1], 10, 64)
-	}
-	rng := rand.New(rand.NewSource(seed))
+	rng := rand.New(rand.NewSource(time.Now().UnixNano() ^ int64(os.Getpid())))
 	in := bufio.NewReader(os.Stdin) // not a Scanner, which fails on lines of 64 KiB
 	for {
 		line, err := in.ReadBytes('\n')
@@ -41,6 +36,11 @@ func main() {
 		switch kind { // os.Stdout has no buffer, so there is nothing to flush
 		case "hello":
 			fmt.Println(`{"type":"hello","protocol":1,"name":"random-go"}`)
+		case "round_start":
+			var seed int64
+			if json.Unmarshal(msg["seed"], &seed) == nil {
+				rng.Seed(seed) // the same seed and the same requests: the same moves
+			}
 		case "request":
 			var legal []string
 			if err := json.Unmarshal(msg["legal"], &legal); err != nil {

@@ -1,7 +1,7 @@
 // The smallest bot, in JavaScript: plays a random legal move. Needs Node, no packages.
-// Run:  node random_bot.js [seed]        (an integer seed makes a run repeatable)
+// Run:  node random_bot.js
 // To write your own bot, change choose(): it gets the whole request and returns one of request.legal.
-let seed = Number(process.argv[2] ?? Date.now() * 1000 + process.pid) >>> 0;
+let seed = (Date.now() * 1000 + process.pid) >>> 0;
 
 function random() { // mulberry32, a number in [0, 1): Math.random() takes no seed
   let t = (seed = (seed + 0x6d2b79f5) >>> 0);
@@ -17,6 +17,7 @@ function choose(request) { // the cards are in request.state
 function answer(message) {
   const send = (reply) => process.stdout.write(JSON.stringify(reply) + '\n'); // no flush needed
   if (message.type === 'hello') send({ type: 'hello', protocol: 1, name: 'random-js' });
+  else if (message.type === 'round_start') seed = (message.seed ?? seed) >>> 0; // same seed and requests: same moves
   else if (message.type === 'request') send({ type: 'action', id: message.id, move: choose(message) });
   else if (message.type === 'error') console.error(message);
   else if (message.type === 'bye') process.exit(0);

@@ -1,5 +1,5 @@
 """The smallest bot, in Python: plays a random legal move. Standard library only.
-Run:  python3 random_bot.py [seed]        (an integer seed makes a run repeatable)
+Run:  python3 random_bot.py
 To write your own bot, change choose(): it gets the whole request and returns one of request["legal"].
 """
 
@@ -8,7 +8,7 @@ import random
 import sys
 from typing import Any
 
-rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else None)
+rng = random.Random()
 
 
 def choose(request: dict[str, Any]) -> str:
@@ -20,6 +20,8 @@ if __name__ == "__main__":
         message = json.loads(line)
         if message["type"] == "hello":
             print('{"type":"hello","protocol":1,"name":"random-python"}', flush=True)
+        elif message["type"] == "round_start":
+            rng.seed(message.get("seed"))  # the same seed and the same requests: the same moves
         elif message["type"] == "request":
             print(json.dumps({"type": "action", "id": message["id"], "move": choose(message)}), flush=True)
         elif message["type"] == "error":

@@ -1,6 +1,6 @@
 // The smallest bot, in Rust: plays a random legal move. Only the standard library.
 // Build:  rustc -O -o random_bot_rust random_bot.rs
-// Run:    ./random_bot_rust [seed]        (an integer seed makes a run repeatable)
+// Run:    ./random_bot_rust
 // To write your own bot, change choose(). field() finds a value in a JSON object:
 // strings(field(field(&line, "state"), "hand")) are your cards.
 use std::io::{self, BufRead, Write};
@@ -76,13 +76,17 @@ fn strings(array: &str) -> Vec<&str> {
 
 fn main() -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed = std::env::args().nth(1).map(|s| s.parse().expect("the seed is not an integer"));
-    let mut rng = Rng(seed.unwrap_or(now ^ std::process::id() as u64));
+    let mut rng = Rng(now ^ std::process::id() as u64);
     let mut out = io::stdout();
     for line in io::stdin().lock().lines() {
         let line = line?;
         match field(&line, "type") {
             "\"hello\"" => writeln!(out, r#"{{"type":"hello","protocol":1,"name":"random-rust"}}"#)?,
+            "\"round_start\"" => {
+                if let Ok(seed) = field(&line, "seed").parse() {
+                    rng = Rng(seed) // the same seed and the same requests: the same moves
+                }
+            }
             "\"request\"" => {
                 let (id, legal) = (field(&line, "id"), strings(field(&line, "legal")));
                 writeln!(out, r#"{{"type":"action","id":{id},"move":"{}"}}"#, choose(&legal, &mut rng))?

@@ -10,6 +10,9 @@
 The bot plays over stdin and stdout, or over TCP with `run(choose, connect="host:port", token="…")`; it reconnects when
 that connection is lost.
 
+At the start of each round `run` seeds Python's `random` with the round's seed, so that a bot that draws lots with it
+plays the same round the same way again. For another generator, use the `seed` that `on_round_start` gets.
+
 While the bot runs, stdout belongs to the protocol: what you print goes to stderr, and so does what a library or a
 child process prints.
 
@@ -39,6 +42,7 @@ from protocol.messages import MatchEnd, MatchStart, Request, RoundEnd, RoundStar
 __all__ = ["Bot", "Choose", "MatchEnd", "MatchStart", "Request", "RoundEnd", "RoundStart", "run"]
 
 _CHUNK = 64 * 1024  # bytes per read: the length of the longest line
+_jitter = random.Random()  # the bot's own numbers come from `random`, and must not depend on how often it reconnects
 
 
 def run(
@@ -61,7 +65,7 @@ def run(
 
     `name` is the program's own name if left out. With `legal=False` requests have no list of legal moves, which
     saves time for a bot that knows the rules. An exception in `choose` or in a hook is printed with its traceback
-    on stderr and ends the program with status 1.
+    on stderr and ends the program with status 1. Python's `random` is seeded at the start of each round.
 
     With `connect` the bot reconnects when the connection is lost, as long as the server keeps its place, and gives up
     after `retry` seconds without a welcome. `tls=True` trusts the authorities that this machine trusts, `tls="ca.pem"`
@@ -72,11 +76,20 @@ def run(
         hello_of(name or Path(sys.argv[0]).stem or "bot", version, author, token, legal),
         _tell,
         on_match_start=on_match_start,
-        on_round_start=on_round_start,
+        on_round_start=_after_seeding(on_round_start),
         on_round_end=on_round_end,
         on_match_end=on_match_end,
     )
     _play(bot, connect, token, tls, retry)
+
+
+def _after_seeding(on_round_start: Callable[[RoundStart], None]) -> Callable[[RoundStart], None]:
+    def start(message: RoundStart) -> None:
+        if message.seed is not None:
+            random.seed(message.seed)
+        on_round_start(message)
+
+    return start
 
 
 def _play(bot: Bot, address: str | None, token: str | None, tls: bool | str, retry: float) -> None:
@@ -120,7 +133,7 @@ def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, 
             return
         if bot.welcomed:
             backoff.welcomed(time.monotonic())
-        wait = backoff.next_wait(time.monotonic(), random.random())
+        wait = backoff.next_wait(time.monotonic(), _jitter.random())
         if wait is None:
             _leave(f"{problem}; gave up after {retry:g} seconds" if retry else problem)
         _tell(f"{bot.left.reason if bot.left else problem}; connecting again")

@@ -21,6 +21,8 @@ Phase = Literal["claim", "play", "draw", "return"]
 _MOST: Final = 2**53 - 1
 Id = Annotated[int, Meta(ge=0, le=_MOST)]
 Count = Annotated[int, Meta(ge=0, le=_MOST)]
+# What a bot may seed its own random generator with: too large to be found by trying all of them during a round.
+BotSeed = Annotated[int, Meta(ge=0, le=_MOST)]
 
 
 class _Message(Struct, frozen=True, tag_field="type"):
@@ -43,6 +45,7 @@ class ServerHello(_Message, frozen=True, tag="hello"):
 class Welcome(_Message, frozen=True, tag="welcome", omit_defaults=True):
     name: Name
     session: str | None = None  # of this connection; the bot sends it when it reconnects after losing the connection
+    seed: BotSeed | None = None  # of the round for which the arena started the bot
 
 
 class MatchClock(Struct, frozen=True):
@@ -67,6 +70,7 @@ class RoundStart(_Message, frozen=True, tag="round_start", omit_defaults=True):
     points: Points
     deal_hash: str
     attempt: Count = 1  # above 1 if an earlier attempt at the round may have been played; it has a new deal then
+    seed: BotSeed | None = None  # for the bot's own randomness in this round; no other bot knows it
 
 
 class StoneState(Struct, frozen=True, gc=False):

@@ -54,6 +54,7 @@ class Player(abc.ABC):
         self.spec = spec
         self.link: Conversation | None = None  # None while the bot is away
         self.wants_legal = True
+        self.welcome_seed: int | None = None  # the one in its welcome
 
     @property
     def session(self) -> Session | None:
@@ -79,9 +80,9 @@ class Player(abc.ABC):
         """The time by the driver's clock."""
 
     @abc.abstractmethod
-    def arrive(self) -> Logic[None]:
-        """Get the bot to the table if it is not there. Raises StartFailure if it does not start, and LeftBetweenRounds
-        if it exited since the previous round."""
+    def arrive(self, seed: int | None = None) -> Logic[None]:
+        """Get the bot to the table if it is not there. `seed` is that of the round for which it comes. Raises
+        StartFailure if it does not start, and LeftBetweenRounds if it exited since the previous round."""
 
     @abc.abstractmethod
     def come_back(self, closed: str, until: float) -> Logic[None]:
@@ -149,7 +150,7 @@ class LocalPlayer(Player):
     def is_here(self) -> bool:
         return self.link is not None and self.exit_status is None
 
-    def arrive(self) -> Logic[None]:
+    def arrive(self, seed: int | None = None) -> Logic[None]:
         process = self.process
         if process is not None and (status := process.state.exit_status) is not None:
             overrun, wrote = process.state.overrun, (yield from process.last_words())
@@ -159,6 +160,7 @@ class LocalPlayer(Player):
             ended = f"it exited on its own after the previous round ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
+            self.welcome_seed = seed
             yield from self._start()
 
     def come_back(self, closed: str, until: float) -> Logic[None]:  # noqa: ARG002
@@ -214,7 +216,7 @@ class LocalPlayer(Player):
         hello = yield Hear(link, deadline)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.wants_legal = hello.legal
-        yield Say(link, link.line_for(Welcome(self.spec.name)), deadline)
+        yield Say(link, link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
         link.transcript.clear()  # the hello may contain a token
 
     def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartFailure]:

@@ -49,9 +49,12 @@ def regress(
 
     The bot is led through the rounds of the journal with the real protocol and asked for every decision of the recorded
     bot. Whatever it answers, the recorded move is played, so it sees exactly what the earlier version saw. A fault is
-    listed, and the bot is started again for the next decision.
+    listed, and the bot is started again for the next decision. A decision at which the recorded bot failed is asked as
+    well: it is the same if the same kind of fault comes again.
 
-    A randomised bot differs without being changed; --twice says how often it differs from itself.
+    The bot gets the seeds that the recorded bot had, once they are known: at once with a public --seed, otherwise from
+    the end of the tournament on. A bot that draws lots without them differs without being changed; --twice says how
+    often it differs from itself.
 
     A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command. The exit status is 0 if
     every decision is the same, 1 if not.

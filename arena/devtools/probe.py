@@ -15,7 +15,8 @@ from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask, Referee
-from arena.plan.deals import Dealt
+from arena.plan.deals import DealKey, Dealt
+from arena.plan.schedule import RoundId
 from engine.cards import SEATS, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
@@ -41,7 +42,7 @@ OPPONENT: Final = "checker"
 _MOST_LATE_ANSWERS: Final = 20  # more of them fail a check at once; fewer are left to the checks of speed
 _LEAST_DECISIONS: Final = 2  # in a match, even if there is no time for it: both sides of a change of turn
 _QUIET_SECONDS: Final = 0.05
-_SALT: Final = "checked"
+_KEY: Final = DealKey("arena check", is_public=True)  # the same in every check, so that what was found can be repeated
 
 
 class Misbehaved(Exception):
@@ -119,7 +120,7 @@ class Probe:
         hello = await self._waited(self._link.hear, self.limits.start_ms / 1000)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.hello = hello
-        await self.say(Welcome(hello.name))
+        await self.say(Welcome(hello.name, seed=self._bot_seed("check")))
         return hello
 
     async def play_match(self, rules: RuleSet, rounds: int, until: float = math.inf) -> int:
@@ -159,12 +160,16 @@ class Probe:
     async def start_round(self) -> Round:
         self._rounds += 1
         seed, score = f"check-{self.matches}/{self._rounds}", self._score
-        dealt = Dealt(seed, _SALT, Deal.from_seed(seed, score.rules.tactics))
+        dealt = Dealt(seed, "checked", Deal.from_seed(seed, score.rules.tactics))
         current = Round(
             Referee(score.rules, dealt.deal, score.first), dealt.revealed(self._rounds), random.Random(seed)
         )
-        await self.say(self._host.start_round(current.referee, current.deal, score))
+        await self.say(self._host.start_round(current.referee, current.deal, score, self._bot_seed(seed)))
         return current
+
+    def _bot_seed(self, of: str) -> int:
+        assert self.hello is not None
+        return _KEY.bot_seeds(RoundId(of), 0, 0, (self.hello.name, OPPONENT))[0]
 
     async def play_on(self, current: Round, most: int | None = None, until: float = math.inf, least: int = 0) -> None:
         """Plays to the end of the round, or until the bot has made `most` decisions, or until the time `until` and the

@@ -54,7 +54,14 @@ def _answer(decision: Decision) -> str:
     """The move, or the kind of the fault without its details, which may contain times."""
     if decision.fault is not None:
         return decision.fault.ending.value
-    return decision.move or ""
+    return decision.answer.move or ""
+
+
+def _recorded(decision: Decision) -> str:
+    """The recorded move, or the kind of the fault with which the recorded bot failed."""
+    if decision.recorded_fault is not None:
+        return decision.recorded_fault.value
+    return decision.answer.recorded or ""
 
 
 def text(findings: Findings) -> str:
@@ -69,17 +76,20 @@ def _lines(findings: Findings) -> Iterator[str]:
             yield f"… and {len(different) - _MOST_ROWS} more; --json has all of them"
         yield ""
     for fault in faults[:_MOST_ROWS]:
-        yield f"{printable(fault.round)}, position {fault.position}: {printable(str(fault.fault))}"
+        again = " (the recorded fault)" if fault.came_again else ""
+        yield f"{printable(fault.round)}, position {fault.position}{again}: {printable(str(fault.fault))}"
     if faults:
         yield ""
     yield _total(findings)
+    if recorded := [each for each in findings.decisions if each.recorded_fault is not None]:
+        yield f"{sum(each.came_again for each in recorded)} of {counted(len(recorded), 'recorded fault')} came again."
     if findings.unsteady is not None:
         yield (
             f"Asked twice, {findings.bot} differs from itself in {findings.unsteady} of {len(findings.decisions)}"
-            + ("." if not findings.unsteady else ": it is randomised or time-dependent.")
+            + ("." if not findings.unsteady else ": it draws lots without the seed in round_start, or depends on time.")
         )
     elif different:
-        yield "A randomised bot differs without being changed; --twice says how often it differs from itself."
+        yield "A bot that draws lots by itself differs without a change; --twice says how often it differs from itself."
     if different:
         first = different[0]
         command = ["arena", "replay", findings.journal, first.round, "--at", str(first.position)]
@@ -87,7 +97,7 @@ def _lines(findings: Findings) -> Iterator[str]:
 
 
 def _total(findings: Findings) -> str:
-    count, faults = len(findings.different), len(findings.faults)
+    count, faults = len(findings.different), sum(each.fault is not None for each in findings.different)
     decisions, rounds = counted(len(findings.decisions), "decision"), counted(findings.rounds, "round")
     of = f"{decisions} of {printable(findings.recorded_bot)} in {rounds}"
     if not count:
@@ -100,7 +110,7 @@ def _table(findings: Findings, shown: Sequence[Decision]) -> str:
     headers = ["Round", "Position", "Phase", "Recorded", "Now"] + (["Again"] if findings.again is not None else [])
     rows = []
     for each in shown:
-        row = [each.round, str(each.position), each.phase, each.recorded, _answer(each)]
+        row = [each.round, str(each.position), each.answer.phase, _recorded(each), _answer(each)]
         if findings.again is not None:
             other = second.get((each.round, each.position))
             row.append("not asked" if other is None else _answer(other))
@@ -113,10 +123,12 @@ def json_text(findings: Findings) -> str:
     second = findings.second_answers()
     differences = []
     for each in findings.different:
-        plain = attrs.asdict(each, recurse=False) | {"fault": None if each.fault is None else str(each.fault)}
+        plain: dict[str, object] = {"round": each.round} | attrs.asdict(each.answer, recurse=False)
+        plain["fault"] = None if each.fault is None else str(each.fault)
+        plain["recorded_fault"] = None if each.recorded_fault is None else each.recorded_fault.value
         if findings.again is not None:
             other = second.get((each.round, each.position))
-            plain["again"] = None if other is None else other.move
+            plain["again"] = None if other is None else other.answer.move
         differences.append(plain)
     return json.dumps(
         {
@@ -127,6 +139,8 @@ def json_text(findings: Findings) -> str:
             "decisions": len(findings.decisions),
             "different": len(differences),
             "faults": len(findings.faults),
+            "recorded_faults": sum(each.recorded_fault is not None for each in findings.decisions),
+            "came_again": sum(each.came_again for each in findings.decisions),
             "unsteady": findings.unsteady,
             "differences": differences,
         },

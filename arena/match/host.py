@@ -59,9 +59,9 @@ class Host:
         """The start of the match; None if the bot has received it already."""
         return None if self.between_rounds else self._match_start
 
-    def start_round(self, referee: Referee, deal: RevealedDeal, score: Score) -> RoundStart:
+    def start_round(self, referee: Referee, deal: RevealedDeal, score: Score, seed: int | None = None) -> RoundStart:
         """The start of a round. `referee` has dealt but not asked yet; `score` is the score before the round, and its
-        `first` begins."""
+        `first` begins. `seed` is for the bot's own randomness."""
         self._referee = referee
         self._round_start = RoundStart(
             round=deal.round,
@@ -71,6 +71,7 @@ class Host:
             points=translate.points(score.points, self.seat),
             deal_hash=hash_of(deal),
             attempt=deal.attempt,
+            seed=seed,
         )
         return self._round_start
 

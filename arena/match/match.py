@@ -94,11 +94,11 @@ class Match:
         """Play one round. `score` is the score before it; its `first` begins. `started` is the time of day."""
         deal = self._reveals.dealt(planned, dealt)
         referee = Referee(self._rules, dealt.deal, score.first)
-        void = yield from self._seat_both(referee)
+        void = yield from self._seat_both(referee, dealt)
         if void is None and referee.outcome is None:
             yield from self._before_deal()
             for player, host in zip(self._players, self._hosts, strict=True):
-                yield from player.tell(host.start_round(referee, deal, score))
+                yield from player.tell(host.start_round(referee, deal, score, dealt.bot_seed(host.seat)))
             watched = self._watched(planned, referee, score)
             play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched)
             void = yield from play.play()
@@ -120,12 +120,12 @@ class Match:
         names = self._players[0].spec.name, self._players[1].spec.name
         return Scene(self.planned.id, planned.number, self._rules.name, names, score.first, score.points)
 
-    def _seat_both(self, referee: Referee) -> Logic[Void | None]:
+    def _seat_both(self, referee: Referee, dealt: Dealt) -> Logic[Void | None]:
         """Get both bots to the table. A bot that does not come loses the round; if neither comes, there is no winner.
         Returns why the round is void if a bot was late because the arena stood still."""
         if all(self._players[seat].is_here and self._hosts[seat].between_rounds for seat in SEATS):
             return None  # as in every round but the first
-        came = yield Both(self._seat_one(SEATS[0]), self._seat_one(SEATS[1]))
+        came = yield Both(self._seat_one(SEATS[0], dealt), self._seat_one(SEATS[1], dealt))
         failures: dict[Seat, NotSeated] = {seat: came[seat] for seat in SEATS if came[seat] is not None}
         for seat, failure in failures.items():
             if void := self._excused(seat, failure):
@@ -137,11 +137,11 @@ class Match:
             referee.forfeit(seat, ending, str(failure))
         return None
 
-    def _seat_one(self, seat: Seat) -> Logic[NotSeated | None]:
+    def _seat_one(self, seat: Seat, dealt: Dealt) -> Logic[NotSeated | None]:
         """Get one bot to the table and tell it of the match. Returns why it did not come."""
         player = self._players[seat]
         try:
-            yield from player.arrive()
+            yield from player.arrive(dealt.bot_seed(seat))
         except (StartFailure, LeftBetweenRounds) as failure:
             return failure
         if start := self._hosts[seat].start_match():

@@ -13,6 +13,7 @@ round, with two exceptions, both only if the arena itself stood still at the mom
 """
 
 from collections.abc import Callable, Sized
+from typing import Protocol
 
 import attrs
 
@@ -21,7 +22,7 @@ from arena.bots.player import Gone, Player
 from arena.bots.wants import Ask, Hear, Logic
 from arena.journal.endings import Fault
 from arena.match.host import Host
-from arena.match.referee import Referee
+from arena.match.referee import Ask as Question
 from arena.match.round_clock import RoundClock
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
@@ -43,17 +44,38 @@ class Void:
     excused: Seat | None = None
 
 
+class Questions(Protocol):
+    """Says what to ask, and hears exactly one thing for each question: a Referee, or a LedReferee (led_round.py)."""
+
+    def ask(self) -> Question | None: ...
+
+    def answer(self, text: str, ms: int, note: str | None = None) -> None: ...
+
+    def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None: ...
+
+
+class TimeKeeper(Protocol):
+    """The time that each seat has left: a RoundClock, or a RecordedClock (led_round.py)."""
+
+    def as_message(self, seat: Seat) -> Clock: ...
+
+    def budget_ms(self, seat: Seat) -> float: ...
+
+    def spend(self, seat: Seat, ms: float) -> None: ...
+
+
 class RoundPlay:
     """Plays one round. `may_excuse` says whether a void may be granted to the bot with this name."""
 
     def __init__(
         self,
-        referee: Referee,
+        referee: Questions,
         players: Players,
         hosts: Hosts,
         stalls: Stalls,
         may_excuse: Callable[[str], bool],
         watched: Watched,
+        clock: TimeKeeper | None = None,
     ):
         self._referee = referee
         self._players = players
@@ -61,7 +83,7 @@ class RoundPlay:
         self._stalls = stalls
         self._may_excuse = may_excuse
         self._watched = watched
-        self._clock = RoundClock((players[0].spec.limits, players[1].spec.limits))
+        self._clock: TimeKeeper = clock or RoundClock((players[0].spec.limits, players[1].spec.limits))
         self._seat = SEATS[0]  # the seat that was asked last
         self._question: Ask | None = None  # what it was asked
 

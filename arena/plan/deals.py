@@ -7,6 +7,9 @@ seed that the organiser chose is also a key, but a public one: a bot author who 
 No bot sees a deal twice. A void round is played again with another deal, and so are the rounds that were unfinished
 when a tournament stopped: the label of a deal contains both counts. The exceptions are those that the organiser asks
 for: mirrored rounds, and a public seed, whose deals stay the same however often the tournament is stopped.
+
+Each bot also gets a seed for its own randomness, from the same key. It reveals nothing about deals and other seeds, and
+is another one for each attempt at a round: an opponent that has seen a void attempt knows nothing about the next one.
 """
 
 import hashlib
@@ -17,13 +20,14 @@ import attrs
 
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound, RoundId
-from engine.cards import card_texts
+from engine.cards import Seat, card_texts
 from engine.deal import Deal
 from engine.ruleset import RuleSet
 from protocol.messages import RevealedDeal
 
 SCHEME: Final = "hmac-sha256"  # how a journal's configuration names this way of dealing
 _SALT_DIGITS: Final = 32  # hexadecimal: 128 bits
+_BOT_SEED_BITS: Final = 53  # as many as are exact in a double: in many languages all numbers are doubles
 
 
 @attrs.frozen
@@ -34,6 +38,10 @@ class Dealt:
     salt: str  # hashed together with the deal, so that the deal cannot be guessed by hashing candidates
     deal: Deal
     attempt: int = 1  # higher if the round was void or may have been unfinished before
+    bot_seeds: tuple[int, int] | None = None  # by seat, for the bots' own randomness; None if they get none
+
+    def bot_seed(self, seat: Seat) -> int | None:
+        return self.bot_seeds[seat] if self.bot_seeds else None
 
     def revealed(self, number: int) -> RevealedDeal:
         """The deal as the bots receive it after the round of this number."""
@@ -59,12 +67,15 @@ class DealKey:
         voids: int = 0,
         resumes: int = 0,
         mirrored_seed: str | None = None,
+        bots: tuple[str, str] | None = None,
     ) -> Dealt:
         """The deal of a round, after it was void and the tournament was resumed this many times. `mirrored_seed`, the
-        seed of the round that this one mirrors, determines the deal whatever happened since."""
+        seed of the round that this one mirrors, determines the deal whatever happened since. `bots` are the names of
+        those that get seeds of their own."""
         seed = mirrored_seed or self.seed(planned.id, voids, resumes)
         salt = self.salt(planned.id, voids, resumes)
-        return Dealt(seed, salt, Deal.from_seed(seed, rules.tactics), 1 + voids + resumes)
+        bot_seeds = None if bots is None else self.bot_seeds(planned.id, voids, resumes, bots)
+        return Dealt(seed, salt, Deal.from_seed(seed, rules.tactics), 1 + voids + resumes, bot_seeds)
 
     def seed(self, round_id: RoundId, voids: int, resumes: int) -> str:
         """The seed of a round, after it was void and the tournament was resumed this many times."""
@@ -73,8 +84,17 @@ class DealKey:
     def salt(self, round_id: RoundId, voids: int, resumes: int) -> str:
         return self._derived(f"salt {round_id} {voids} {resumes}")[:_SALT_DIGITS]
 
+    def bot_seeds(self, round_id: RoundId, voids: int, resumes: int, bots: tuple[str, str]) -> tuple[int, int]:
+        """The seeds of the two bots of a round, by seat."""
+        one, two = (self._derived(f"bot {round_id} {voids} {resumes} {name}") for name in bots)
+        return _leading_bits(one), _leading_bits(two)
+
     def _derived(self, label: str) -> str:
         return hmac.new(self.text.encode(), label.encode(), hashlib.sha256).hexdigest()
+
+
+def _leading_bits(digits: str) -> int:
+    return int(digits, 16) >> (4 * len(digits) - _BOT_SEED_BITS)
 
 
 def is_recorded(config: RecordedConfig) -> bool:

@@ -59,7 +59,8 @@ TOURNAMENT: Final = (
     Option(
         "seed",
         read.seed,
-        "Determines all deals, for repeatable experiments. It is public; without it, deals come from a secret.",
+        "Determines all deals and the seeds of bots, for repeatable experiments. It is public; without it, they come "
+        "from a secret.",
     ),
     Option(
         "max-faults", read.whole_number(0), "Faults in a row after which a bot is withdrawn; 0 means never.  [5]", "N"

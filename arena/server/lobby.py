@@ -173,7 +173,8 @@ class RemotePlayer(Player):
     def now(self) -> float:
         return trio.current_time()
 
-    def arrive(self) -> Logic[None]:
+    def arrive(self, seed: int | None = None) -> Logic[None]:  # noqa: ARG002
+        """It was welcomed when it connected, so its first seed is that in the start of a round."""
         if self.link is None and not (yield Await(self._sit)):
             raise StartFailure(f"it is not connected and did not connect within {self._lobby.grace:g} seconds")
 

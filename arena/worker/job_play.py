@@ -128,6 +128,7 @@ class JobPlay:
             voids=self._voids[planned.id],
             resumes=self._job.resumes,
             mirrored_seed=self._seeds[planned.mirrors] if planned.mirrors else None,
+            bots=self._job.names,
         )
 
     def _show(self) -> Logic[None]:

@@ -18,11 +18,12 @@ from arena.client.dial import ConnectError, Destination
 from arena.client.tally import Tally
 from arena.devtools.examination import Examination
 from arena.devtools.probe import Misbehaved
-from arena.devtools.regress import AnswerFault, Decision
+from arena.devtools.regress import Decision
 from arena.devtools.regress_report import Findings, text
 from arena.journal.endings import Fault
 from arena.journal.lines import Journal, RoundLine, VoidLine, encoded, is_forfeit
 from arena.journal.verify import verify_journals
+from arena.match.led_round import LedAnswer, LedFault
 from arena.plan.bot_spec import parse_bot
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.time_control import ClockError
@@ -225,8 +226,8 @@ def test_the_checker_lists_the_checks_that_it_made(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("details", [("late", "late"), (NONSENSE, ""), ("a: b", "c: d")])
 def test_regress_compares_endings_and_not_details(details: tuple[str, str]) -> None:
-    faults = (AnswerFault(Fault.TIMEOUT, each) for each in details)
-    first, second = (Decision("1.1-2.1", 4, "play", "pass", None, fault) for fault in faults)
+    faults = (LedFault(Fault.TIMEOUT, each) for each in details)
+    first, second = (Decision("1.1-2.1", LedAnswer(4, "play", "pass", None, None, fault)) for fault in faults)
     findings = Findings("cup.jsonl", "a", "a", [first], [second])
     assert findings.unsteady == 0
     assert "timeout  timeout" in text(findings)

@@ -150,6 +150,9 @@ _MOVES = {
 }
 
 
+_SEED = 4503599627370497
+
+
 def _script() -> Iterator[Step]:
     rules = PRESETS["base"]
     top = cards_from_texts("r7 g1 r8 g2 r9 b1 o1 b2 y2 p1 g3 p2 o5 y6 p7 o8".split())  # noqa: SIM905
@@ -157,12 +160,12 @@ def _script() -> Iterator[Step]:
     revealed = RevealedDeal(1, card_texts(deal.clan), (), "5d41402abc4b2a76")
     referee = Referee(rules, deal, SEATS[0])
     clock = Clock(1000, None)
-    hello: list[Message] = [ServerHello(1, "schotten-arena 0.2.0"), BotHello(1, "first"), Welcome("first")]
+    hello: list[Message] = [ServerHello(1, "schotten-arena 0.2.0"), BotHello(1, "first"), Welcome("first", seed=_SEED)]
     yield "The server greets the bot, the bot says its name, and the server confirms under which name it plays.", hello
     hand = card_texts(tuple(referee.game.hands[0]))
     start: list[Message] = [
         MatchStart("m7", "greedy", 1, rules.name, MatchClock(1000, None, 0)),
-        RoundStart(1, 0, "you", hand, Points(0, 0), hash_of(revealed)),
+        RoundStart(1, 0, "you", hand, Points(0, 0), hash_of(revealed), seed=_SEED),
     ]
     yield "A match of one round begins, and the round. The bot may ignore both.", start
     for number, (move, words) in enumerate(_MOVES.items(), 1):

@@ -82,9 +82,9 @@ EXAMPLES: Final[dict[type[Message], Message]] = {
     type(message): message
     for message in (
         ServerHello(PROTOCOL, "schotten-arena 0.2.0"),
-        Welcome("first"),
+        Welcome("first", seed=2**53 - 1),
         MatchStart("m1", "rival", 2, "base", MatchClock(1000, None, 0)),
-        RoundStart(1, 0, "you", ("r5",), Points(0, 0), "0" * 64),
+        RoundStart(1, 0, "you", ("r5",), Points(0, 0), "0" * 64, seed=7),
         request(17),
         RoundEnd(1, "win", "three-in-a-row", Points(5, 2), ("you", None, "opponent"), (DEAL,)),
         MatchEnd("m1", "draw", Points(5, 5)),

@@ -7,6 +7,7 @@ package is installed.
 import errno
 import json
 import os
+import random
 import select
 import socket
 import subprocess
@@ -123,6 +124,29 @@ def test_a_bot_can_do_without_the_list_of_legal_moves(tmp_path: Path) -> None:
 def test_a_note_goes_with_the_move(tmp_path: Path) -> None:
     played = play(tmp_path, "run(lambda request: (request.legal[1], 'because é'))")
     assert played.said[1] == {"type": "action", "id": 17, "move": "play r5 2", "note": "because é"}
+
+
+def test_a_round_begins_with_its_seed_whatever_was_drawn_before(tmp_path: Path) -> None:
+    script = """
+import json, random
+drawn = [random.random()]
+run(
+    lambda request: (request.legal[0], json.dumps([*drawn, random.random()])),
+    on_round_start=lambda m: drawn.append(random.random()),
+)
+"""
+    start, first_round = msgspec.structs.replace(ROUND_START, seed=2**53 - 1), [ROUND_START, request(16)]
+    generator = random.Random(2**53 - 1)
+    numbers = [generator.random(), generator.random()]  # for the hook, and for the move
+    for earlier in ([], [*first_round, FROM_A_ROUND[0]]):
+        played = play(tmp_path, script, lines_of(*TO_A_ROUND, *earlier, start, request(17), *FROM_A_ROUND))
+        assert json.loads(played.said[-1]["note"])[-2:] == numbers
+
+
+def test_a_server_without_seeds_leaves_the_generator_alone(tmp_path: Path) -> None:
+    script = "import random\nrandom.seed(5)\nrun(lambda request: (request.legal[0], str(random.random())))"
+    heard = lines_of(*TO_A_ROUND, msgspec.structs.replace(ROUND_START, seed=None), request(17), *FROM_A_ROUND)
+    assert play(tmp_path, script, heard).said[-1]["note"] == str(random.Random(5).random())
 
 
 def test_hooks_hear_of_matches_and_rounds_in_their_order(tmp_path: Path) -> None:

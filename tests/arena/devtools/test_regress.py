@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from arena.journal.lines import RoundLine, TournamentLine, encoded, read
+from arena.plan.deals import DealKey
 from arena.plan.recorded_config import RecordedConfig
 from tests.helpers.commands import arena
-from tests.helpers.paths import STEADY_BOT
-from tests.helpers.tournaments import steady
+from tests.helpers.paths import ROOT, STEADY_BOT
+from tests.helpers.tournaments import rounds_in, steady
 
 # Plays like the steady bot a, but the way it is told: at its third request it fails, once.
 FAILING = """
@@ -104,19 +105,23 @@ def test_differences_are_a_table_and_the_command_to_look_at_one(journal: Path) -
     assert lines[-1] == f"Look at the first:  arena replay {journal} 1.1-2.1 --at {position}"
 
 
-def test_twice_tells_chance_from_change(journal: Path) -> None:
+def test_twice_tells_chance_from_change(journal: Path, tmp_path: Path) -> None:
     changed = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--twice", "--round", "1.1-2.2")
     assert re.search(r"Asked twice, a differs from itself in 0 of \d+\.\n", changed.stdout)
     assert changed.stdout.split("\n")[0].split()[-1] == "Again"
-    chance = json.loads(arena("regress", journal, "random", "--as", "a", "--twice", "--json").stdout)
-    assert chance["unsteady"] > 0
+    seeded = json.loads(arena("regress", journal, "random", "--as", "a", "--twice", "--json").stdout)
+    assert (seeded["unsteady"], seeded["different"] > 0) == (0, True)
+    script = tmp_path / "unseeded.py"
+    script.write_text((ROOT / "example_bots" / "random_bot.py").read_text().replace('message.get("seed")', "None"))
+    unseeded = f"{sys.executable} {script}"
+    assert json.loads(arena("regress", journal, unseeded, "--as", "a", "--twice", "--json").stdout)["unsteady"] > 0
 
 
 @pytest.mark.parametrize(
     ("way", "words"),
     [
         ("crash", "crashed: it ended (exit status 3); on stderr: out of luck"),
-        ("hang", "timeout: no answer within 350 ms"),
+        ("hang", "timeout: no answer after "),
         ("malformed", "malformed: the line is not JSON"),
         ("illegal", "illegal-move: 'play r1 10' is not an action: stones are numbered 1 to 9, not '10'"),
     ],
@@ -145,6 +150,125 @@ def test_a_fault_is_told_and_the_bot_is_asked_on(way: str, words: str, journal: 
         ]
         following = decisions(journal, "a")[3][1]
         assert len(after[again + 4]["events"]) == following
+
+
+# The decision at which the recorded bot failed
+
+# Plays like the steady bot a, but from so many cards on the stones on it fails, each time.
+FAILING_LATER = """
+import json, sys, zlib
+way, limit = sys.argv[1], int(sys.argv[2])
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"hello","protocol":1,"name":"a"}', flush=True)
+    elif message["type"] == "request":
+        state, legal = message["state"], message["legal"]
+        move = legal[zlib.crc32(f"a{state['hand']}{state['decks']}".encode()) % len(legal)]
+        if sum(len(stone["yours"] + stone["theirs"]) for stone in state["stones"]) >= limit:
+            if way == "crash":
+                sys.exit(3)
+            move = "no"
+        print(json.dumps({"type": "action", "id": message["id"], "move": move}), flush=True)
+    elif message["type"] == "bye":
+        break
+"""
+
+
+def failing_later(folder: Path, way: str, limit: int) -> str:
+    (folder / "later.py").write_text(FAILING_LATER)
+    return f"a={sys.executable} {folder / 'later.py'} {way} {limit}"
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Path:
+    """One round in which a crashed in the middle."""
+    path = tmp_path / "failed.jsonl"
+    options = ("--rounds", "1", "--seed", "5", "--journal", path)
+    assert arena("play", failing_later(tmp_path, "crash", 8), steady("b"), *options).exit_code == 0
+    return path
+
+
+def test_a_fault_that_comes_again_is_no_difference(failed: Path, tmp_path: Path) -> None:
+    done = arena("regress", failed, failing_later(tmp_path, "crash", 8), "--round", "1.1-2.1")
+    assert done.exit_code == 0, done.output
+    count = len(decisions(failed, "a")) + 1
+    told, _, *rest = done.stdout.splitlines()
+    assert re.match(r"1\.1-2\.1, position \d+ \(the recorded fault\): crashed: it ended", told)
+    assert rest == [
+        f"a decides as recorded: none of {count} decisions of a in 1 round differs.",
+        "1 of 1 recorded fault came again.",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "now"), [(999, "play "), (8, "illegal-move")])
+def test_what_comes_in_place_of_a_fault_is_a_difference(limit: int, now: str, failed: Path, tmp_path: Path) -> None:
+    bot = failing_later(tmp_path, "illegal", limit)
+    done = arena("regress", failed, bot)
+    assert done.exit_code == 1
+    row = next(line for line in done.stdout.splitlines() if line.startswith("1.1-2.1 "))
+    assert re.fullmatch(rf"1\.1-2\.1 +{len(rounds_in(failed)[0].moves)}  play +crashed +{now}.*", row)
+    assert "0 of 1 recorded fault came again." in done.stdout
+    found = json.loads(arena("regress", failed, bot, "--json").stdout)
+    assert (found["recorded_faults"], found["came_again"], found["different"]) == (1, 0, 1)
+    [only] = found["differences"]
+    assert (only["recorded"], only["recorded_fault"]) == (None, "crashed")
+
+
+def test_the_opponent_is_not_asked_where_the_recorded_bot_failed(failed: Path) -> None:
+    done = arena("regress", failed, steady("b"))
+    assert (done.exit_code, "recorded fault" in done.stdout) == (0, False), done.output
+
+
+# Seeds
+
+
+@pytest.fixture
+def lots(tmp_path: Path) -> Path:
+    """Four rounds of a bot that draws lots, with a secret that is revealed at the end."""
+    path = tmp_path / "lots.jsonl"
+    assert arena("play", "random", steady("b"), "--rounds", "4", "--journal", path).exit_code == 0
+    return path
+
+
+def test_a_bot_that_draws_lots_decides_as_it_did(lots: Path) -> None:
+    done = arena("regress", lots, "random")
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+
+
+def test_seeds_that_are_not_known_yet_are_told(lots: Path) -> None:
+    lines = lots.read_bytes().splitlines(keepends=True)
+    lots.write_bytes(b"".join(line for line in lines if not line.startswith(b'{"type":"reveal"')))
+    done = arena("regress", lots, "random", "--twice")
+    assert done.stderr == (
+        f"{lots}: the seeds that the bots had for their own randomness are not known, because the secret of the "
+        "tournament is not revealed in it; other seeds are used, the same ones each time\n"
+    )
+    assert done.exit_code == 1
+    assert "Asked twice, random differs from itself in 0 of " in done.stdout
+
+
+def test_a_secret_that_was_not_promised_gives_no_seeds(lots: Path) -> None:
+    lots.write_text(re.sub(r'"secret":"\w+"', f'"secret":"{"0" * 64}"', lots.read_text()))
+    assert "are not known" in arena("regress", lots, "random").stderr
+
+
+def test_the_seeds_of_a_round_that_was_played_again_are_those_of_its_last_attempt(lots: Path, tmp_path: Path) -> None:
+    """Here each round was void once before, and the tournament resumed once."""
+    opening, *rounds, reveal = lots.read_text().splitlines()
+    key = DealKey(json.loads(reveal)["secret"])
+    log = tmp_path / "heard.log"
+    lines, expected = [opening, '{"type":"resume","v":1,"started":"now"}'], []
+    for line in map(json.loads, rounds):
+        void = {"type": "void", "v": 1, "reason": "x", "started": "now", "excused": None}
+        lines.append(json.dumps(void | {name: line[name] for name in ("id", "match", "round", "bots")}))
+        lines.append(json.dumps(line | {"salt": key.salt(line["id"], 1, 1)}))
+        expected.append((3, key.bot_seeds(line["id"], 1, 1, tuple(line["bots"]))[1]))
+    lots.write_text("\n".join([*lines, reveal, ""]))
+    assert arena("regress", lots, steady("b", f"log={log}")).exit_code == 0
+    heard = [json.loads(line) for line in log.read_text().splitlines()]
+    starts = [(message["attempt"], message["seed"]) for message in heard if message["type"] == "round_start"]
+    assert starts == expected
 
 
 def test_a_bot_that_leaves_after_a_round_is_at_fault_when_the_next_begins(journal: Path, tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from arena.cli.main import main
 from arena.devtools.starters import LANGUAGES, STARTERS, Strategy, new_bot
+from tests.helpers.tournaments import essence, rounds_in
 
 ARENA = [sys.executable, "-m", "arena"]
 
@@ -23,7 +25,8 @@ def create(language: str, folder: Path, *options: str) -> Result:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path: Path) -> None:
+def test_a_starter_is_copied_builds_passes_the_check_and_repeats_its_rounds(language: str, tmp_path: Path) -> None:
+    """In one test, because some compilers take long."""
     bot = new_bot(language, "mybot")
     if not shutil.which(bot.needs):
         pytest.skip(f"no {bot.needs} on this machine")
@@ -36,6 +39,17 @@ def test_a_starter_is_copied_builds_and_passes_the_check(language: str, tmp_path
     words = [*ARENA, "check", bot.run, "--rounds", "10"]
     checked = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+    first, again = (rounds_of(bot.run, folder, name) for name in ("first.jsonl", "again.jsonl"))
+    assert len(first) == 4
+    assert again == first
+
+
+def rounds_of(command: str, folder: Path, journal: str) -> dict[str, Any]:
+    """What two of this bot played against each other, by a public seed, but for the times."""
+    options = ["--rules", "tactics", "--rounds", "4", "--seed", "repeated", "--journal", journal]
+    words = [*ARENA, "play", f"one={command}", f"two={command}", *options]
+    subprocess.run(words, cwd=folder, capture_output=True, check=True, timeout=120)
+    return essence(rounds_in(folder / journal))
 
 
 def in_shell(commands: list[str], folder: Path) -> str:

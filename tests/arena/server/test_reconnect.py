@@ -35,6 +35,8 @@ async def test_a_bot_that_loses_its_connection_gets_the_open_request_again(tmp_p
         request = await again.hear_until(Request)
         assert again.kinds() == ["ServerHello", "Welcome", "MatchStart", "RoundStart", "Request"]
         assert again.heard[3] == begun
+        assert begun.seed is not None  # the same one as before
+        assert again.heard[1].seed is None  # it is welcome for any round
         assert request == asked[1]
         await again.say(Action(request.id, first_move(request)))
         bots.start_soon(play, again)

@@ -28,7 +28,7 @@ _COMMANDS: Final = {
     "show": ("arena.cli.show", "show", "Draw a position on a board, with its legal moves."),
     "report": ("arena.cli.report", "report", "Write journals as pages for a browser, with replays."),
     "regress": ("arena.cli.regress", "regress", "Replay recorded positions and list changed decisions."),
-    "rerun": ("arena.cli.tournament", "rerun", "Play the round of a fault again."),
+    "rerun": ("arena.cli.tournament", "rerun", "Ask for the decision of a fault again."),
     "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
     "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
     "check": ("arena.cli.check", "check", "Check whether a bot is fit to play."),

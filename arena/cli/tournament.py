@@ -140,31 +140,38 @@ def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str
 
 @click.command()
 @click.argument("bundle", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("--live", is_flag=True, help="Play the round freely, with both bots: it may take another course.")
 @options_of(SANDBOX)
-def rerun(bundle: Path, **options: str | None) -> None:
-    """Play the round of a fault again, with the same bots and the same deal, and say whether the fault came again.
+def rerun(bundle: Path, live: bool, **options: str | None) -> None:
+    """Lead a bot to the decision at which it failed, ask for it again, and say whether the fault came again.
 
     FOLDER is the one that the arena names beside a fault; the bundle.json in it will do as well. A bundle has only the
     names of the variables that `env` gave to a bot: set them for this command.
 
-    The exit status is 0 if the fault came again: the same bot failed in the same way. It is 1 if it did not: the round
-    continued, or something else happened. It is 2 if there is no bundle that can be played, and 130 after Ctrl-C.
+    Only the bot that failed is started. It is led through the round by the real protocol, with the seed that it had,
+    and the recorded moves are played, whatever it answers. Then it is asked for the very decision at which it failed,
+    with the clock as it was. What the bot did in earlier rounds is not repeated.
 
-    Bots that were in a sandbox are in one again; the options change that for both bots.
+    The exit status is 0 if the fault came again: the bot failed at this decision with the same ending. It is 1 if it
+    did not: it answered, or failed otherwise or earlier. It is 2 if there is no bundle that can be repeated, and 130
+    after Ctrl-C. With --live, the same bot has to fail with the same ending, wherever in the round.
+
+    Bots that were in a sandbox are in one again; the options change that.
 
     \b
     Examples:
       arena rerun cup.faults/1.1-2.3-mybot
       arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
+      arena rerun cup.faults/1.1-2.3-mybot --live
     """
-    from arena.tournament.rerun import rerun as play_once_more
+    from arena.devtools.rerun import rerun as play_once_more
     from arena.worker.fault_bundle import BundleError
 
     def started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
         return with_sandboxes(configured(lambda: [bot_with_options(spec, given(options)) for spec in specs]))
 
     try:
-        found = play_once_more(bundle, started)
+        found = play_once_more(bundle, started, live=live)
     except BundleError as error:
         raise Refused(str(error)) from None
     if found is None:
@@ -172,4 +179,6 @@ def rerun(bundle: Path, **options: str | None) -> None:
         sys.exit(INTERRUPTED)
     click.echo(f"Then: {found.then}\nNow:  {found.now}")
     click.echo("The fault came again." if found.came_again else "The fault did not come again.")
+    for remark in found.remarks:
+        click.echo(remark)
     sys.exit(0 if found.came_again else 1)

@@ -40,6 +40,7 @@ class PlayedRound:
     void: Void | None  # why it does not count; None if it does
     bundle: str | None = None  # the folder with details of a fault
     withdrawn: bool = False  # the round was not played, because a bot is withdrawn
+    begun: bool = False  # both bots came, and were told of the round
 
 
 def _nothing() -> Logic[None]:
@@ -95,14 +96,15 @@ class Match:
         deal = self._reveals.dealt(planned, dealt)
         referee = Referee(self._rules, dealt.deal, score.first)
         void = yield from self._seat_both(referee, dealt)
-        if void is None and referee.outcome is None:
+        begun = void is None and referee.outcome is None
+        if begun:
             yield from self._before_deal()
             for player, host in zip(self._players, self._hosts, strict=True):
                 yield from player.tell(host.start_round(referee, deal, score, dealt.bot_seed(host.seat)))
             watched = self._watched(planned, referee, score)
             play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched)
             void = yield from play.play()
-        played = PlayedRound(planned, score.first, dealt, referee, started, void)
+        played = PlayedRound(planned, score.first, dealt, referee, started, void, begun=begun)
         if void is not None:
             self._reveals.void(planned)
             return played

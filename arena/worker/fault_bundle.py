@@ -4,10 +4,10 @@ position, the messages that were exchanged, and what the bots wrote on stderr.""
 import json
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from arena.bots.conversation import said_text
 from arena.journal.file import OPENING
@@ -16,9 +16,11 @@ from arena.match.match import PlayedRound
 from arena.match.round_play import Players
 from arena.match.translate import seat_number
 from arena.plan.recorded_config import RecordedBot, recorded_bot
+from arena.plan.schedule import PlannedMatch
 from arena.replay.position_report import titled_text
 from arena.support.text import folder_name, printable
 from engine.cards import SEATS
+from protocol.messages import BotSeed, Count
 
 _FILE: Final = "bundle.json"
 _EXPECTED: Final = "expected a folder such as cup.faults/1.1-2.3-mybot beside the journal, or the bundle.json in it"
@@ -35,6 +37,20 @@ class BundledFault(Struct, frozen=True):
     detail: str
 
 
+class BundledStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the bots were told before the first move, besides the deal."""
+
+    match: str
+    number: Annotated[int, Meta(ge=1)]  # of the round in its match
+    rounds: Annotated[int, Meta(ge=1)]
+    points: tuple[Count, Count]
+    salt: str
+    attempt: Annotated[int, Meta(ge=1)] = 1
+    bot_seeds: tuple[BotSeed, BotSeed] | None = None  # by seat
+    welcome_seeds: tuple[BotSeed | None, BotSeed | None] = (None, None)  # those of the processes, from their start
+    begun: bool = True  # false if the bot failed before the round began
+
+
 class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: str
     rules: str
@@ -46,12 +62,15 @@ class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     moves: tuple[tuple[SeatNumber, str, int | None], ...] | None = None
     exit_status: tuple[int | None, int | None] | None = None
     rerun: str = ""  # the command that plays the round again
+    start: BundledStart | None = None  # None in bundles from before bots had seeds
     recoloured: bool = False  # the deal's colours were permuted, as before version 0.2
 
 
-def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
-    """Write a bundle into a new folder in `parent` and return that folder. Of the bots' environments only the names of
-    variables are kept. Raises OSError."""
+def write_bundle(
+    parent: Path, played: PlayedRound, players: Players, match: PlannedMatch, points: tuple[int, int]
+) -> Path:
+    """Write a bundle into a new folder in `parent` and return that folder. `points` are those of the match before the
+    round. Of the bots' environments only the names of variables are kept. Raises OSError."""
     fault = played.referee.fault
     assert fault is not None
     name = players[fault.seat].spec.name
@@ -68,6 +87,17 @@ def write_bundle(parent: Path, played: PlayedRound, players: Players) -> Path:
         moves=tuple((seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),
         exit_status=(players[0].exit_status, players[1].exit_status),
         rerun=f"arena rerun {shlex.quote(str(folder))}",
+        start=BundledStart(
+            match=match.id,
+            number=played.planned.number,
+            rounds=match.length,
+            points=points,
+            salt=played.dealt.salt,
+            attempt=played.dealt.attempt,
+            bot_seeds=played.dealt.bot_seeds,
+            welcome_seeds=(players[0].welcome_seed, players[1].welcome_seed),
+            begun=played.begun,
+        ),
     )
     # Not with msgspec, which refuses text from a path with bytes that are not UTF-8.
     (folder / _FILE).write_text(json.dumps(msgspec.to_builtins(bundle), indent=1), encoding="utf-8")

@@ -138,7 +138,7 @@ class JobPlay:
         if self._job.faults is None:
             return None
         try:
-            return str(write_bundle(self._job.faults, played, players))
+            return str(write_bundle(self._job.faults, played, players, self._job.planned, self._score.points))
         except OSError as error:
             self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
             return None

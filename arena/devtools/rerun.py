@@ -1,0 +1,257 @@
+"""`arena rerun`: the round of a fault again, from its bundle.
+
+By default only the bot that failed is started. It is led through the recorded round (match/led_round.py) with the seed
+and the times that it had, up to the decision at which it failed, and is asked for that decision with the clock as it
+was. Nothing of this depends on the opponent. `--live` plays the round freely instead, with both bots.
+"""
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+import trio
+
+from arena.bots.player import LocalPlayer, StartFailure
+from arena.bots.stderr import PassedOn
+from arena.bots.trio_driver import TrioProcesses, driven
+from arena.bots.watchdog import Watchdog
+from arena.journal.endings import Fault
+from arena.match.host import Host
+from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
+from arena.match.match import Match, PlayedRound
+from arena.match.referee import Referee
+from arena.match.round_play import Void
+from arena.plan.bot_spec import BotError, BotSpec
+from arena.plan.deals import Dealt
+from arena.plan.legacy_deals import recoloured
+from arena.plan.recorded_config import RecordedBot, spec_of
+from arena.plan.schedule import MatchId, PlannedMatch
+from arena.support.signals import calling_on_signals
+from arena.support.text import counted, printable
+from arena.support.timestamps import utc_now
+from arena.worker.fault_bundle import BundledStart, BundleError, FaultBundle, read_bundle
+from engine.cards import SEATS, Seat, other
+from engine.deal import Deal
+from engine.errors import NotationError
+from engine.ruleset import RuleSet
+from engine.scoring import Score
+from protocol.messages import Error
+
+Started = Callable[[Sequence[BotSpec]], Sequence[BotSpec]]
+
+
+@attrs.frozen
+class Rerun:
+    """What happened in the first run, and what in this one."""
+
+    came_again: bool  # the same bot failed in the same way, at the same decision; whatever the details
+    then: str
+    now: str
+    remarks: tuple[str, ...] = ()  # on why the two may differ
+
+
+class _Bundled:
+    """A bundle, and what follows from it. Raises BundleError if the round cannot be played again."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.facts: FaultBundle = read_bundle(path)
+        try:
+            self.rules = RuleSet.named(self.facts.rules)
+        except NotationError as error:
+            raise self.error(str(error)) from None
+        self.seat: Seat = SEATS[self.facts.fault.seat]
+        self.first: Seat = SEATS[self.facts.first]
+        self.start = self.facts.start or _probable_start(self.facts.round)
+        self.moves = tuple(RecordedMove(*move) for move in self.facts.moves or ())
+
+    def error(self, problem: str) -> BundleError:
+        return BundleError(f"{self.path}: {printable(problem)}")
+
+    @property
+    def dealt(self) -> Dealt:
+        seed = self.facts.seed
+        deal = Deal.from_seed(seed, self.rules.tactics)
+        deal = recoloured(deal, seed) if self.facts.recoloured else deal
+        return Dealt(seed, self.start.salt, deal, self.start.attempt, self.start.bot_seeds)
+
+    @property
+    def score(self) -> Score:
+        """Before the round."""
+        return Score(self.rules, self.first, self.start.points)
+
+    def compared(self, came_again: bool, now: str, remarks: Iterable[str] = ()) -> Rerun:
+        fault = self.facts.fault
+        then = f"{fault.bot}: {fault.ending}: {fault.detail}"
+        return Rerun(came_again, printable(then), printable(now), tuple(remarks))
+
+    def specs(self, bots: Sequence[RecordedBot], started: Started) -> Sequence[BotSpec]:
+        """How to start these bots again."""
+        for bot in bots:
+            if bot.remote:
+                problem = f"{bot.name} connected from outside, so the arena cannot start it"
+                raise self.error(f"{problem}; the messages of the round are beside it")
+        try:
+            return started([_in_folder(spec_of(bot), self.facts.cwd) for bot in bots])
+        except BotError as error:
+            raise self.error(str(error)) from None
+
+    @property
+    def is_of_start(self) -> bool:
+        return self.facts.fault.ending == Fault.FAILED_TO_START.value
+
+    def check_moves(self) -> None:
+        """Raise BundleError unless the recorded moves lead to the decision at which the bot failed."""
+        name = self.facts.fault.bot
+        if self.facts.moves is None:
+            raise self.error("this bundle has no moves, as in earlier versions; --live plays its round freely")
+        if not self.start.begun:
+            problem = f"{name} failed between two rounds, before it was asked for a decision of this one"
+            raise self.error(f"{problem}; there is no decision to ask for again, but --live plays the round freely")
+        referee = Referee(self.rules, self.dealt.deal, self.first)
+        while (ask := referee.ask()) and len(referee.moves) < len(self.moves):
+            referee.answer(self.moves[len(referee.moves)].text, 0)
+        same = [move[:2] for move in referee.moves] == [move[:2] for move in self.moves]
+        if not same or ask is None or ask.seat != self.seat:
+            at = "its recorded moves do not follow from its deal, or do not lead to a decision of"
+            raise self.error(f"{at} {name}; --live plays the round freely")
+
+
+def _probable_start(round_id: str) -> BundledStart:
+    """What an older bundle does not say, as well as it can be said."""
+    match, _, number = round_id.rpartition(".")
+    count = int(number) if re.fullmatch("[1-9][0-9]{0,8}", number) else 1
+    return BundledStart(match=match, number=count, rounds=count, points=(0, 0), salt=secrets.token_hex(16))
+
+
+def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:
+    return attrs.evolve(spec, cwd=Path(cwd) / (spec.cwd or ""))
+
+
+def rerun(path: Path, started: Started, *, live: bool = False) -> Rerun | None:
+    """Repeat the fault of the bundle in this folder or file, with the bots as `started` changes them. `live`: play the
+    round freely, with both bots. Returns None if a signal stopped it. Raises BundleError."""
+    bundle = _Bundled(path)
+    if live:
+        both = bundle.specs(bundle.facts.bots, started)
+        return _run(lambda: _play_live(bundle, both))
+    if not bundle.is_of_start:
+        bundle.check_moves()
+    (spec,) = bundle.specs([bundle.facts.bots[bundle.seat]], started)
+    return _run(lambda: _lead(bundle, spec))
+
+
+def _run(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
+    async def until_stopped() -> Rerun | None:
+        found = None
+        with trio.CancelScope() as scope:
+            async with calling_on_signals(scope.cancel):
+                found = await play()
+        return found
+
+    return trio.run(until_stopped)
+
+
+# Led through the recorded round
+
+
+async def _lead(bundle: _Bundled, spec: BotSpec) -> Rerun:
+    watch = Watchdog()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        player = LocalPlayer(spec, TrioProcesses(nursery), PassedOn())
+        try:
+            await driven(player.arrive(bundle.start.welcome_seeds[bundle.seat]))
+        except StartFailure as failure:
+            now = f"{spec.name}: {Fault.FAILED_TO_START.value}: {failure}"
+            found = bundle.compared(bundle.is_of_start, now)
+        else:
+            found = await _lead_round(bundle, player, watch)
+            await driven(player.leave())
+        nursery.cancel_scope.cancel()
+    return found
+
+
+async def _lead_round(bundle: _Bundled, player: LocalPlayer, watch: Watchdog) -> Rerun:
+    """Ask the bot, which has come, for its decisions up to the one at which it failed."""
+    if bundle.is_of_start:
+        return bundle.compared(False, f"no fault; {player.spec.name} started and said hello")
+    seat, start, dealt, answers = bundle.seat, bundle.start, bundle.dealt, list[LedAnswer]()
+    host = Host(
+        player,
+        seat,
+        match=start.match,
+        opponent=bundle.facts.bots[other(seat)].name,
+        rounds=start.rounds,
+        rules=bundle.rules.name,
+        clock=player.spec.limits.for_match(),
+    )
+    referee = Referee(bundle.rules, dealt.deal, bundle.first)
+    start_match = host.start_match()
+    assert start_match is not None  # the bot has just come
+    start_round = host.start_round(referee, dealt.revealed(start.number), bundle.score, dealt.bot_seed(seat))
+    for message in (start_match, start_round):
+        await driven(player.tell(message))
+    led = LedReferee(referee, seat, bundle.moves, answers.append, asks_last=True)
+    clock = RecordedClock(player.spec.limits, seat, bundle.moves)
+    void = await driven(led_play(led, player, host, watch, clock, excuses=True).play(), watch)
+    if void is None and (fault := answers[-1].fault):
+        await driven(player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True)))
+    return _led(bundle, answers, void)
+
+
+def _led(bundle: _Bundled, answers: Sequence[LedAnswer], void: Void | None) -> Rerun:
+    """Compare the last answer, which is the first that was a fault or that to the decision at which the bot failed."""
+    if void is not None:
+        return bundle.compared(False, f"void: {void.reason}")
+    fault, decision, last = bundle.facts.fault, len(bundle.moves), answers[-1]
+    came_again = last.position == decision and last.fault is not None and last.fault.ending.value == fault.ending
+    if last.fault is None:
+        now = f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
+    else:
+        when = "" if last.position == decision else f" at position {last.position} already, instead of {decision}"
+        now = f"{fault.bot}: {last.fault.ending.value}{when}: {last.fault.detail}"
+    return bundle.compared(came_again, now, () if came_again else _reasons(bundle, answers))
+
+
+def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:
+    """Why the bot may have decided otherwise."""
+    if bundle.start.bot_seeds is None:
+        yield "The bundle does not say which seed the bot had, so it draws other lots."
+    earlier = [answer for answer in answers if answer.recorded is not None and answer.fault is None]
+    if unlike := sum(answer.move != answer.recorded for answer in earlier):
+        yield (
+            f"It answered {unlike} of {counted(len(earlier), 'earlier decision')} otherwise than recorded: it draws "
+            "lots without the seed in round_start, or depends on time or on what it did in earlier rounds."
+        )
+
+
+# Freely, with both bots
+
+
+async def _play_live(bundle: _Bundled, specs: Sequence[BotSpec]) -> Rerun:
+    rules, first, watch = bundle.rules, bundle.first, Watchdog()
+    planned = PlannedMatch(MatchId("rerun"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        one, two = (LocalPlayer(spec, TrioProcesses(nursery), PassedOn()) for spec in specs)
+        match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
+        played = await driven(match.play_round(planned.rounds[0], bundle.score, bundle.dealt, utc_now()), watch)
+        await driven(one.leave())
+        await driven(two.leave())
+        nursery.cancel_scope.cancel()
+    return _played(bundle, played, specs)
+
+
+def _played(bundle: _Bundled, played: PlayedRound, specs: Sequence[BotSpec]) -> Rerun:
+    fault, outcome, before = played.referee.fault, played.referee.outcome, bundle.facts.fault
+    if played.void is not None:
+        return bundle.compared(False, f"void: {played.void.reason}")
+    if fault is not None:
+        came_again = (fault.seat, fault.ending.value) == (before.seat, before.ending)
+        return bundle.compared(came_again, f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}")
+    assert outcome is not None
+    ended = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
+    return bundle.compared(False, ended)

@@ -1,0 +1,519 @@
+"""`arena rerun`: the very decision of a fault again, from its bundle; and what is said of files that are none."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import msgspec
+import pytest
+
+from arena.bots.wants import Logic
+from arena.devtools.rerun import Rerun
+from arena.devtools.rerun import rerun as rerun_here
+from arena.journal.lines import RoundLine
+from arena.match.round_play import RoundPlay, Void
+from arena.plan.bot_spec import AnySpec, BotSpec
+from arena.plan.config import from_command_line
+from arena.plan.recorded_config import RecordedBot, recorded_bot, spec_of
+from arena.worker.fault_bundle import read_bundle
+from engine.cards import SEATS
+from tests.helpers.commands import arena
+from tests.helpers.failing import against, every_way_to_fail
+from tests.helpers.paths import ROOT, STEADY_BOT
+from tests.helpers.processes import bad_command, no_bad_bot_left
+from tests.helpers.tournaments import configured, played, steady
+
+EXPECTED = "expected a folder such as cup.faults/1.1-2.3-mybot beside the journal, or the bundle.json in it"
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of a bot on seat 0 that crashed."""
+    journal = tmp_path_factory.mktemp("cup") / "cup.jsonl"
+    line = played(configured(f"bad={bad_command('crash')}", steady("good"), journal=journal))[0]
+    assert line.fault is not None
+    assert line.fault.bundle is not None
+    return Path(line.fault.bundle)
+
+
+@pytest.fixture
+def bundle(crashed: Path, tmp_path: Path) -> Callable[[Change], Path]:
+    """Makes a bundle like it, but for a change."""
+
+    def make(change: Change) -> Path:
+        facts = json.loads((crashed / "bundle.json").read_text())
+        change(facts)
+        path = tmp_path / "bundle.json"
+        path.write_text(json.dumps(facts))
+        return path
+
+    return make
+
+
+def rerun(path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "arena", "rerun", str(path), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def as_started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
+    return specs
+
+
+def repeated(path: Path, *, live: bool = False) -> Rerun:
+    found = rerun_here(path, as_started, live=live)
+    assert found is not None
+    return found
+
+
+def bundle_of(line: RoundLine) -> Path:
+    assert line.fault is not None
+    assert line.fault.bundle is not None
+    return Path(line.fault.bundle)
+
+
+# Whether it came again
+
+
+@pytest.mark.parametrize("words", [[], ["--live"]])
+@pytest.mark.parametrize("file", ["", "bundle.json"])
+def test_a_fault_that_comes_again_has_the_status_0(crashed: Path, file: str, words: list[str]) -> None:
+    done = rerun(crashed / file, *words)
+    assert done.returncode == 0
+    assert done.stdout == (
+        "Then: bad: crashed: it ended (exit status 3); on stderr: I am leaving\n"
+        "Now:  bad: crashed: it ended (exit status 3); on stderr: I am leaving\n"
+        "The fault came again.\n"
+    )
+
+
+def good_again(facts: dict[str, Any]) -> None:
+    facts["bots"][0]["cmd"] = ["random"]
+
+
+def other_fault(facts: dict[str, Any]) -> None:
+    facts["bots"][0]["cmd"] = bad_command("no-action").split()
+
+
+def other_seat(facts: dict[str, Any]) -> None:
+    facts["bots"].reverse()
+
+
+def other_words(facts: dict[str, Any]) -> None:
+    facts["fault"]["detail"] = "qwertz"
+
+
+def not_started(facts: dict[str, Any]) -> None:
+    facts["bots"][0]["cmd"] = ["false"]
+
+
+AGAIN, NOT_AGAIN = "The fault came again.", "The fault did not come again."
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "status", "now", "last"),
+    [
+        (good_again, [], 1, "no fault; bad answers 'play ", NOT_AGAIN),
+        (other_fault, [], 1, "bad: illegal-move: 'resign' is not an action", NOT_AGAIN),
+        (other_words, [], 0, "bad: crashed: ", AGAIN),
+        (not_started, [], 1, "bad: failed-to-start: ", NOT_AGAIN),
+        (good_again, ["--live"], 1, "no fault; the round ended by ", NOT_AGAIN),
+        (other_fault, ["--live"], 1, "bad: illegal-move: ", NOT_AGAIN),
+        (other_seat, ["--live"], 1, "bad: crashed: ", NOT_AGAIN),
+        (other_words, ["--live"], 0, "bad: crashed: ", AGAIN),
+    ],
+)
+def test_the_status_tells_whether_the_same_bot_failed_in_the_same_way(
+    bundle: Callable[[Change], Path], change: Change, words: list[str], status: int, now: str, last: str
+) -> None:
+    done = rerun(bundle(change), *words)
+    assert done.returncode == status
+    _, told, verdict, *_ = done.stdout.splitlines()
+    assert told.startswith(f"Now:  {now}")
+    assert verdict == last
+
+
+def patient(spec: AnySpec) -> AnySpec:
+    return attrs.evolve(spec, limits=msgspec.structs.replace(spec.limits, move_ms=30_000))
+
+
+@every_way_to_fail
+def test_each_way_to_fail_comes_again_at_its_decision(journal: Path, way: str, ending: str, detail: str) -> None:
+    config = against(way, journal=journal, max_voids="0", rounds="1")
+    if ending != "timeout":  # on a busy machine the time of any bot might be up first
+        config = attrs.evolve(config, bots=tuple(map(patient, config.bots)))
+    (line,) = played(config)
+    found = repeated(bundle_of(line))
+    assert found.came_again, found.now
+    assert found.now.startswith(f"bad: {ending}: ")
+    assert detail in found.now
+    no_bad_bot_left(way)
+
+
+# Keeps what it hears in a folder, and fails in one way at one request of one round. The tired one takes its time until
+# it has failed for the first time.
+MOODY = """
+import json, pathlib, sys, time
+way, fatal_round, fatal_request, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4])
+failed, round, count = folder / "failed", 0, 0
+for line in sys.stdin:
+    with open(folder / "log", "a") as log:
+        log.write(line)
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"hello","protocol":1,"name":"moody"}', flush=True)
+    elif message["type"] == "round_start":
+        round, count = message["round"], 0
+    elif message["type"] == "request":
+        count += 1
+        legal = message["legal"]
+        move = legal[message["state"]["decks"]["clan"] * 7 % len(legal)]
+        if way == "tired" and not failed.exists():
+            time.sleep(0.2)
+        if (round, count) == (fatal_round, fatal_request):
+            failed.touch()
+            if way == "crash":
+                sys.exit(7)
+            if way == "tired":
+                time.sleep(1000)
+            move = "resign"
+        print(json.dumps({"type": "action", "id": message["id"], "move": move}), flush=True)
+    elif message["type"] == "bye":
+        break
+"""
+
+
+def moody(folder: Path, way: str, fatal_round: int, fatal_request: int) -> list[str]:
+    (folder / "moody.py").write_text(MOODY)
+    return [sys.executable, str(folder / "moody.py"), way, str(fatal_round), str(fatal_request), str(folder)]
+
+
+def test_another_fault_at_an_earlier_decision_is_told_and_is_not_the_fault(
+    bundle: Callable[[Change], Path], tmp_path: Path
+) -> None:
+    """The recorded one came at the fifth request."""
+
+    def fails_earlier(facts: dict[str, Any]) -> None:
+        facts["bots"][0]["cmd"] = moody(tmp_path, "crash", 1, 3)
+
+    path = bundle(fails_earlier)
+    decision = len(json.loads(path.read_text())["moves"])
+    found = repeated(path)
+    assert not found.came_again
+    assert re.match(rf"bad: crashed at position \d already, instead of {decision}: it ended", found.now)
+
+
+def test_an_illegal_answer_at_an_earlier_decision_ends_it_as_well(bundle: Callable[[Change], Path]) -> None:
+    def always_illegal(facts: dict[str, Any]) -> None:
+        facts["bots"][0]["cmd"] = [sys.executable, str(STEADY_BOT), "x", "illegal"]
+
+    found = repeated(bundle(always_illegal))
+    assert not found.came_again
+    assert found.now.startswith("bad: illegal-move at position 1 already, instead of ")  # the other bot began
+
+
+def test_an_answer_that_came_late_because_the_arena_stood_still_is_not_the_fault(
+    crashed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def void(_: RoundPlay) -> Logic[Void | None]:
+        yield from ()
+        return Void("the arena stood still", SEATS[0])
+
+    monkeypatch.setattr(RoundPlay, "play", void)
+    assert repeated(crashed) == Rerun(
+        came_again=False,
+        then="bad: crashed: it ended (exit status 3); on stderr: I am leaving",
+        now="void: the arena stood still",
+    )
+
+
+# With the same lots
+
+PYTHON_LOTS = """
+import os, random
+from protocol.bot_runner import run
+def choose(request):
+    if random.random() < 0.05:
+        os.abort()
+    return random.choice(request.legal)
+run(choose, name="lots")
+"""
+
+
+def python_bot(folder: Path) -> str:
+    (folder / "lots.py").write_text(PYTHON_LOTS)
+    return f"env PYTHONPATH={ROOT} {sys.executable} lots.py"
+
+
+def c_bot(folder: Path) -> str:
+    text = (ROOT / "example_bots" / "random_bot.c").read_text()
+    crashing = text.replace(
+        "    return legal[rand()", "    if (rand() % 20 == 0)\n        abort();\n    return legal[rand()"
+    )
+    assert crashing != text
+    (folder / "lots.c").write_text(crashing)
+    subprocess.run(["cc", "-o", "lots", "lots.c"], cwd=folder, check=True, timeout=60)
+    return "./lots"
+
+
+def javascript_bot(folder: Path) -> str:
+    text = (ROOT / "example_bots" / "random_bot.js").read_text()
+    crashing = text.replace(
+        "  return request.legal[", "  if (random() < 0.05) process.abort();\n  return request.legal["
+    )
+    assert crashing != text
+    (folder / "lots.js").write_text(crashing)
+    return "node lots.js"
+
+
+@pytest.mark.parametrize(("write", "needs"), [(python_bot, "python3"), (c_bot, "cc"), (javascript_bot, "node")])
+def test_a_crash_by_chance_comes_again_every_time(
+    write: Callable[[Path], str], needs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a secret seed, in a later round of a process that has played before. Against an opponent that draws lots
+    without a seed, so that nothing but the record can repeat the round."""
+    if not shutil.which(needs):
+        pytest.skip(f"no {needs} on this machine")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unseeded.py").write_text(UNSEEDED)
+    bots = f"lots={write(tmp_path)}", f"other={sys.executable} unseeded.py"
+    config = configured(*bots, journal=tmp_path / "c.jsonl", rounds="8", max_faults="0", concurrency="1", st="20")
+    lines = [line for line in played(attrs.evolve(config, seed="")) if line.fault]
+    assert len(lines) > 1
+    crash = next(line for line in lines if line.round > 1 and len(line.moves) > 1)
+    assert crash.result.ending == "crashed"
+    for _ in range(5):
+        found = repeated(bundle_of(crash))
+        assert (found.came_again, found.remarks) == (True, ())
+
+
+UNSEEDED = (ROOT / "example_bots" / "random_bot.py").read_text().replace('message.get("seed")', "None")
+
+
+def test_a_bot_that_ignores_its_seed_is_told_of_it(bundle: Callable[[Change], Path], tmp_path: Path) -> None:
+    (tmp_path / "unseeded.py").write_text(UNSEEDED)
+
+    def unseeded(facts: dict[str, Any]) -> None:
+        facts["bots"][0]["cmd"] = [sys.executable, str(tmp_path / "unseeded.py")]
+
+    done = rerun(bundle(unseeded))
+    assert done.returncode == 1
+    assert re.search(r"\nIt answered \d of \d earlier decisions otherwise than recorded: it draws lots", done.stdout)
+
+
+# With the same clock and the same messages
+
+
+def test_the_bot_hears_what_it_heard_then(tmp_path: Path) -> None:
+    """In a later round, with points, a bank and an increment. The ids of requests count from the start of a process."""
+    log = tmp_path / "log"
+    bots = f"bad={shlex.join(moody(tmp_path, 'illegal', 3, 4))}", steady("b")
+    lines = played(configured(*bots, journal=tmp_path / "c.jsonl", rounds="4", tc="30+0.5", st="20", concurrency="1"))
+    (failed,) = [line for line in lines if line.fault]
+    then = [json.loads(line) for line in log.read_text().splitlines()]
+    log.unlink()
+    assert repeated(bundle_of(failed)).came_again
+    now = [json.loads(line) for line in log.read_text().splitlines()]
+    begin = next(i for i, message in enumerate(then) if message["type"] == "round_start" and message["round"] == 3)
+    count = next(i for i, message in enumerate(then[begin:]) if message["type"] == "error")
+    for message in then[begin : begin + count] + now:
+        message.pop("id", None)
+    assert [message["type"] for message in now[:4]] == ["hello", "welcome", "match_start", "round_start"]
+    assert now[1:3] == [then[1], next(message for message in then if message["type"] == "match_start")]
+    assert now[3 : 3 + count] == then[begin : begin + count]
+    assert now[3 + count - 1]["clock"] != now[4]["clock"]  # the bank has changed since the first request
+
+
+def test_a_bot_has_the_time_that_it_had(tmp_path: Path) -> None:
+    """Its bank is spent by its earlier answers, as recorded: here a bot that is quick now had been slow then."""
+    bots = f"bad={shlex.join(moody(tmp_path, 'tired', 1, 4))}", steady("b")
+    limits = {"tc": "1.5", "st": "none", "timemargin": "0"}
+    (line,) = played(configured(*bots, journal=tmp_path / "c.jsonl", rounds="1", max_voids="0", **limits))
+    assert line.result.ending == "timeout"
+    found = repeated(bundle_of(line))
+    assert found.came_again, found.now
+    left = re.findall(r"(\d+) ms left in the bank", found.now)
+    assert left == re.findall(r"(\d+) ms left in the bank", found.then)
+    assert 0 < int(left[0]) < 1500
+
+
+# What an earlier version wrote
+
+
+def without_start(facts: dict[str, Any]) -> None:
+    del facts["start"]
+
+
+def test_a_bundle_without_seeds_is_led_as_well_as_it_can_be(bundle: Callable[[Change], Path]) -> None:
+    assert repeated(bundle(without_start)).came_again
+
+
+def test_a_bundle_without_seeds_says_so_if_the_fault_did_not_come_again(bundle: Callable[[Change], Path]) -> None:
+    def changed(facts: dict[str, Any]) -> None:
+        without_start(facts)
+        good_again(facts)
+
+    assert repeated(bundle(changed)).remarks[0] == (
+        "The bundle does not say which seed the bot had, so it draws other lots."
+    )
+
+
+def test_an_opponent_from_outside_does_not_matter(bundle: Callable[[Change], Path]) -> None:
+    assert repeated(bundle(remote)).came_again
+
+
+# What is no bundle
+
+
+def remote(facts: dict[str, Any]) -> None:
+    facts["bots"][1] = {"name": "anna", "remote": True}
+
+
+def remote_itself(facts: dict[str, Any]) -> None:
+    facts["bots"][0] = {"name": "bad", "remote": True}
+
+
+def without_moves(facts: dict[str, Any]) -> None:
+    del facts["moves"]
+
+
+def between_rounds(facts: dict[str, Any]) -> None:
+    facts["start"]["begun"] = False
+
+
+def other_moves(facts: dict[str, Any]) -> None:
+    facts["moves"].reverse()
+
+
+def fewer_moves(facts: dict[str, Any]) -> None:
+    facts["moves"].pop()
+
+
+def impossible_seed(facts: dict[str, Any]) -> None:
+    facts["start"]["bot_seeds"] = [2**53, 0]
+
+
+def other_rules(facts: dict[str, Any]) -> None:
+    facts["rules"] = "chess"
+
+
+def without_command(facts: dict[str, Any]) -> None:
+    del facts["bots"][0]["cmd"]
+
+
+def three_bots(facts: dict[str, Any]) -> None:
+    facts["bots"].append(facts["bots"][0])
+
+
+def seat_two(facts: dict[str, Any]) -> None:
+    facts["fault"]["seat"] = 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (remote_itself, "bad connected from outside, so the arena cannot start it; the messages of the round are "),
+        (without_moves, "this bundle has no moves, as in earlier versions; --live plays its round freely"),
+        (between_rounds, "bad failed between two rounds, before it was asked for a decision of this one; there is no "),
+        (other_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
+        (fewer_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
+        (impossible_seed, "this is not the bundle of a fault (Expected `int` <= 9007199254740991 - at `$.start.bot_s"),
+        (other_rules, "'chess' is not a rule set; there are: base, "),
+        (without_command, "the command of bad is not recorded"),
+        (three_bots, "this is not the bundle of a fault (Expected `array` of length 2"),
+        (seat_two, "this is not the bundle of a fault (Invalid enum value 2 - at `$.fault.seat`)"),
+    ],
+)
+def test_a_bundle_that_cannot_be_played_is_one_line_and_the_status_2(
+    bundle: Callable[[Change], Path], change: Change, words: str
+) -> None:
+    path = bundle(change)
+    result = arena("rerun", path)
+    assert result.exit_code == 2
+    assert result.output.startswith(f"Error: {path}: {words}")
+    assert result.output.count("\n") == 1
+
+
+def test_an_opponent_from_outside_cannot_play_freely(bundle: Callable[[Change], Path]) -> None:
+    result = arena("rerun", bundle(remote), "--live")
+    assert result.exit_code == 2
+    assert "anna connected from outside, so the arena cannot start it" in result.output
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{}", "this is not the bundle of a fault (Object missing required field `round`)"),
+        (b"[1]", "this is not the bundle of a fault (Expected `object`, got `array`)"),
+        (b"no json", "this is not JSON"),
+        (b"\xff\xfe", "this is not JSON"),
+        (b"", "this is not JSON"),
+        (b"[" * 100_000, "this is not JSON"),
+        (b'{"type":"tournament","v":1}\n{"type":"round"}\n', "this is a journal"),
+    ],
+)
+def test_a_wrong_file_is_one_line_and_the_status_2(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    result = arena("rerun", path)
+    assert result.exit_code == 2
+    assert result.output == f"Error: {path}: {words}; {EXPECTED}\n"
+
+
+def test_a_wrong_place_is_one_line_and_the_status_2(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path, words in (
+        (tmp_path, "there is no bundle.json in this folder"),
+        (tmp_path / "gone", "there is no such file"),
+        (tmp_path / "fifo", "this is not a regular file"),
+    ):
+        result = arena("rerun", path)
+        assert result.exit_code == 2
+        assert result.output == f"Error: {path}: {words}; {EXPECTED}\n"
+
+
+def test_the_old_name_of_the_command_is_gone() -> None:
+    assert arena("again", "x").exit_code == 2
+    assert "\n  again " not in arena("--help").output
+
+
+# The file itself
+
+
+def test_a_bundle_is_read_as_it_was_written(crashed: Path) -> None:
+    text = (crashed / "bundle.json").read_text()
+    found = read_bundle(crashed)
+    assert json.loads(text) == json.loads(json.dumps(msgspec.to_builtins(found)))
+    assert list(json.loads(text)) == [
+        "round", "rules", "seed", "first", "cwd", "bots", "fault", "moves", "exit_status", "rerun", "start",
+    ]  # fmt: skip
+    assert found.rerun == f"arena rerun {crashed}"
+
+
+def test_a_bundle_of_an_older_version_is_read(bundle: Callable[[Change], Path]) -> None:
+    def older(facts: dict[str, Any]) -> None:
+        facts["again"] = facts.pop("rerun").replace("rerun", "again")
+        facts["recoloured"] = True
+        for bot in facts["bots"]:
+            bot["env"] = {"DEPTH": "3"}
+
+    found = read_bundle(bundle(older))
+    assert found.recoloured
+    assert spec_of(found.bots[0]).env == (("DEPTH", "3"),)
+
+
+def test_a_bot_is_recorded_and_made_again() -> None:
+    limits = {"st": "3", "tc": "10+0.5", "memory": "200M", "cpu": "7", "processes": "9", "restart": "match"}
+    config = from_command_line([steady("a"), "greedy"], (), limits)
+    for spec in config.bots:
+        recorded = recorded_bot(spec)
+        assert spec_of(recorded) == spec
+        assert msgspec.json.decode(msgspec.json.encode(recorded), type=RecordedBot) == recorded

@@ -7,8 +7,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.attack.arena import bad_bots_of_all_kinds, kills, second_chances, stalls
+from tests.attack.arena import bad_bots_of_all_kinds, second_chances, stalls
 from tests.attack.findings import Finding
+from tests.attack.kills import kills
 from tests.attack.sandboxes import starts
 from tests.attack.server import reconnects, storms
 from tests.attack.strangers import strangers

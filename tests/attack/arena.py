@@ -1,12 +1,10 @@
-"""Attacks on a tournament of processes: a host that stands still, a bot that buys second chances, kills, bad bots."""
+"""Attacks on a tournament of processes: a host that stands still, a bot that buys second chances, bad bots."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,13 +15,11 @@ from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
 from tests.bots import bad_bots
 from tests.helpers.paths import LATE_BOT, STEADY_BOT
-from tests.helpers.processes import TOKEN, bad_command, is_running, send_to_all, workers_of
+from tests.helpers.processes import TOKEN, bad_command, left_with, send_to_all, workers_of
 
 Line = TypeVar("Line", RoundLine, VoidLine)
 STALLS = 100
 STALL_SECONDS = 0.6
-KILLS = 50
-WORKER_KILLS = 5  # before each of them
 # What bad bots do before a round, between two or after the last.
 _OUTSIDE_OF_ROUNDS = (
     "crash-at-start", "slow-start", "silent", "unflushed", "never-reads", "hello-without-newline", "old-protocol",
@@ -55,17 +51,6 @@ def _running(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
     finally:
         process.kill()
         process.communicate()
-
-
-def _left_behind(word: str) -> int:
-    """Processes with this word in their command lines."""
-    count = 0
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            count += word.encode() in path.read_bytes() and int(path.parent.name) != os.getpid()
-        except OSError:
-            continue  # it ended in the meantime
-    return count
 
 
 def stalls(folder: Path) -> list[Finding]:
@@ -128,28 +113,6 @@ def second_chances(folder: Path) -> list[Finding]:
     return [Finding("second chances", figures, harm)]
 
 
-def kills(folder: Path) -> list[Finding]:
-    """The arena or one of its workers is killed at random moments, and the tournament goes on."""
-    journal, rng, workers = folder / "kills.jsonl", random.Random(1), set[int]()
-    words = _command(journal, *(_steady(name) for name in "abc"), rounds="20", cycles="5", concurrency="2")
-    for _ in range(KILLS):
-        with _running(words) as arena:
-            for _ in range(WORKER_KILLS):
-                time.sleep(rng.uniform(0.3, 1.0))
-                send_to_all(workers_of(arena.pid)[:1], signal.SIGKILL)
-            time.sleep(rng.uniform(0.3, 1.0))
-            workers |= set(workers_of(arena.pid))
-            arena.kill()
-    subprocess.run(words, check=True, capture_output=True, timeout=600)
-    report = verify_journals([journal])
-    ids = Counter(line.id for line in _lines(journal, RoundLine))
-    harm = [str(problem) for problem in report.problems]
-    harm += [f"{len(ids)} of 300 rounds are there"] if len(ids) != 300 or max(ids.values()) > 1 else []
-    harm += [f"worker {pid} is left behind" for pid in workers if is_running(pid)]
-    figures = f"{KILLS} kills, {KILLS * WORKER_KILLS} of workers, {report.rounds} rounds, {report.voids} void"
-    return [Finding("kills of the arena", figures, harm)]
-
-
 def bad_bots_of_all_kinds(folder: Path) -> list[Finding]:
     """Every way in which the bad bots of the tests fail, each against the same honest bot."""
     journal = folder / "bad.jsonl"
@@ -164,6 +127,6 @@ def bad_bots_of_all_kinds(folder: Path) -> list[Finding]:
         f"{line.id}: {line.fault.detail}" for line in rounds if line.fault and line.bots[line.fault.seat] == "honest"
     ]
     harm += [str(problem) for problem in verify_journals([journal]).problems]
-    harm += [f"{count} processes are left behind"] if (count := _left_behind(TOKEN)) else []
+    harm += [f"process {pid} is left behind" for pid in left_with(TOKEN)]
     faults = sum(line.fault is not None for line in rounds)
     return [Finding("bad bots", f"{len(ways)} kinds, {len(rounds)} rounds, {faults} faults, all their own", harm)]

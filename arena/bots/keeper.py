@@ -33,6 +33,7 @@ from arena.bots.process_tree import (
     count_descendants,
     descendants,
     descriptors_of,
+    hidden_among,
     memory_of,
     sockets_beside,
     watches_of,
@@ -205,6 +206,8 @@ class Keeper:
             self._end_for("descriptors", open_now, MOST_DESCRIPTORS)
         elif (watches := watches_of(processes, MOST_DESCRIPTORS)) > MOST_DESCRIPTORS:
             self._end_for("watches", watches, MOST_DESCRIPTORS)
+        elif hidden := hidden_among(processes):
+            self._end_for("hidden processes", hidden, 0)
 
     def _check_files(self) -> None:
         """End the bot if it made too many files in its sandbox: a tmpfs limits their bytes, but not their number, and

@@ -80,6 +80,9 @@ class Overrun:
                 return Overrun(
                     Fault.OUT_OF_MEMORY, f"it had {used} watches of epoll in its sandbox; the limit is {allowed}"
                 )
+            case "hidden processes":
+                words = "a process of it hid what it has open, as programs do that nobody may read"
+                return Overrun(Fault.OUT_OF_MEMORY, f"{words}; in a sandbox that is not allowed")
             case "threads":
                 return Overrun(Fault.OUT_OF_PROCESSES, f"it had {used} threads at once; the limit is {allowed}")
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")

@@ -101,6 +101,12 @@ def sockets_beside(pid: int) -> int:
     return max(0, (_unless_exited(_read, f"/proc/{pid}/net/unix") or b"").count(b"\n") - heading)
 
 
+def hidden_among(processes: Iterable[Process]) -> int:
+    """The number of processes that do not let this one look at what they have open. Programs that their user may run
+    but not read are such processes, unless root looks."""
+    return sum(_is_hidden(_living_thread(process.pid)[0]) for process in processes)
+
+
 def watches_of(processes: Iterable[Process], enough: int) -> int:
     """The number of watches of epoll that the processes hold, unless they hide them; counting stops once there are more
     than `enough`."""
@@ -180,6 +186,14 @@ def _unless_hidden(look: Callable[[A], T], at: A) -> T | None:
         return _unless_exited(look, at)
     except PermissionError:
         return None
+
+
+def _is_hidden(folder: str) -> bool:
+    try:
+        _unless_exited(os.listdir, f"{folder}/fd")
+    except PermissionError:  # also if it is exiting, but then it has no memory any more
+        return b"VmRSS:" in (_unless_exited(_read, f"{folder}/status") or b"")
+    return False
 
 
 def _unless_exited(look: Callable[[A], T], at: A) -> T | None:

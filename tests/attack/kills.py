@@ -59,7 +59,7 @@ class _Killer:
         self.harm += [f"the last run ended with {done.returncode}: {done.stderr[-300:]}"] if done.returncode else []
 
     def _kill_until_it_ends(self, arena: "subprocess.Popen[bytes]", kills: int) -> None:
-        descriptors = 0
+        descriptors, before = 0, self._size()
         while self.owners + self.workers < kills and self._goes_on(arena):
             found = workers_of(arena.pid)
             self.seen |= {*found}
@@ -68,7 +68,8 @@ class _Killer:
                 self._check_descriptors(arena.pid, descriptors)
                 arena.kill()
                 return
-            descriptors = descriptors or len(os.listdir(f"/proc/{arena.pid}/fd"))
+            if not descriptors and self._size() > before:
+                descriptors = len(os.listdir(f"/proc/{arena.pid}/fd"))
             victims = self.rng.sample(found, min(len(found), self.rng.randint(1, 2)))
             for pid in victims:
                 with contextlib.suppress(ProcessLookupError):  # it has ended by itself, because all is played
@@ -91,7 +92,8 @@ class _Killer:
         return self.journal.stat().st_size if self.journal.exists() else 0
 
     def _check_descriptors(self, pid: int, before: int) -> None:
-        """A new worker may be about to replace one that was killed, or another thread may have a file open."""
+        """Compare with what the arena had when it first finished rounds. A worker that was killed may not be reaped
+        yet, and a thread may have a file open."""
         if before and (now := len(os.listdir(f"/proc/{pid}/fd"))) > before + 4:
             self.harm.append(f"the arena has {now} descriptors, and had {before} before its workers were killed")
 

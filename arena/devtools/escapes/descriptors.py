@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import select
+import shutil
 import socket
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -143,17 +145,32 @@ def enlarge_buffers(_: Baits) -> str:
     raise Refused("its buffers are as before")
 
 
+_FILL_EPOLL = f"""
+import os, select, time
+poll = select.epoll()
+for reader in [os.pipe()[0] for _ in range({_WATCHED})]:
+    for number in {_NUMBERS}:
+        os.dup2(reader, number)
+        poll.register(number)
+        os.close(number)
+time.sleep({HOLD_SECONDS})
+"""
+
+
 @DESCRIPTORS.add("a bot does not use up the watches of epoll that all programs of its user have", fatal=True)
 def fill_epoll(_: Baits) -> str:
     """A descriptor can be watched once for each number that it ever had."""
-    poll = select.epoll()
-    for reader in [os.pipe()[0] for _ in range(_WATCHED)]:
-        for number in _NUMBERS:
-            os.dup2(reader, number)
-            poll.register(number)
-            os.close(number)
-    time.sleep(HOLD_SECONDS)
+    subprocess.run([sys.executable, "-c", _FILL_EPOLL], check=True)
     return f"it has {_WATCHED * len(_NUMBERS)} watches"
+
+
+@DESCRIPTORS.add("a bot does not hide such watches in a program that nobody may read", fatal=True)
+def fill_epoll_unread(baits: Baits) -> str:
+    path = os.path.join(baits.scratch, "python")
+    shutil.copyfile(sys.executable, path)
+    os.chmod(path, 0o111)
+    subprocess.run([path, "-c", _FILL_EPOLL], check=True, env={"PYTHONHOME": sys.base_prefix})
+    return f"it has {_WATCHED * len(_NUMBERS)} watches that its keeper does not see"
 
 
 @DESCRIPTORS.add("a bot does not keep others from looking at its descriptors")

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.process_tree import Process, descendants, descriptors_of, memory_of, sockets_beside, watches_of
+from arena.bots.process_tree import (
+    Process,
+    descendants,
+    descriptors_of,
+    hidden_among,
+    memory_of,
+    sockets_beside,
+    watches_of,
+)
+from tests.helpers.sandboxes import ordinary_environment, ordinary_python, reachable_folder
 
 MIB = 2**20
 PAIRS, WATCHES = 20, 300
@@ -53,6 +62,7 @@ def test_memory_descriptors_and_watches_are_seen(holding: Process) -> None:
     assert 50 * MIB < memory_of([holding], enough=10**12) < 100 * MIB  # without looking closely
     assert 2 * PAIRS < descriptors_of([holding]) < 2 * PAIRS + 10
     assert watches_of([holding], 10**6) == WATCHES
+    assert hidden_among([holding]) == 0
 
 
 def test_counting_watches_stops_when_there_are_enough(holding: Process) -> None:
@@ -64,6 +74,7 @@ def test_a_process_that_has_ended_has_nothing() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         ended = next(each for each in descendants(os.getpid()) if each.pid == process.pid)
     assert (memory_of([ended]), descriptors_of([ended]), watches_of([ended], 1), sockets_beside(ended.pid)) == (0,) * 4
+    assert hidden_among([ended]) == 0
 
 
 def test_connections_that_nobody_accepted_are_among_the_sockets(tmp_path: Path) -> None:
@@ -75,3 +86,27 @@ def test_connections_that_nobody_accepted_are_among_the_sockets(tmp_path: Path) 
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(str(tmp_path / "x"))
         assert sockets_beside(os.getpid()) > waiting
+
+
+# For root nothing is hidden, so an ordinary user looks: at a program that it may run but not read, and at one that has
+# exited but was not waited for.
+LOOKING = """
+import os, shutil, subprocess, sys, time
+from arena.bots.process_tree import descendants, hidden_among
+
+shutil.copy("/usr/bin/sleep", "unread")
+os.chmod("unread", 0o111)
+hiding = subprocess.Popen(["./unread", "60"])
+print(hidden_among(descendants(os.getpid())))
+hiding.kill()
+os.waitid(os.P_PID, hiding.pid, os.WEXITED | os.WNOWAIT)
+print(len(descendants(os.getpid())), hidden_among(descendants(os.getpid())))
+"""
+
+
+def test_a_program_that_nobody_may_read_is_hidden_and_one_that_has_exited_is_not() -> None:
+    with reachable_folder() as folder:
+        folder.chmod(0o777)
+        words = [*ordinary_python(), "-c", LOOKING]
+        done = subprocess.run(words, cwd=folder, env=ordinary_environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1\n1 0\n"), done.stderr

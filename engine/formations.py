@@ -6,10 +6,23 @@ clan cards share a colour. Finding the best reading is therefore a search over a
 
 import enum
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import product
 from typing import Final, NewType
 
-from engine.cards import JOKER, SHIELD_BEARER, SPY, Card, colour_of, is_clan, value_of
+from engine.cards import (
+    CLAN_CARDS,
+    COLOURS,
+    ELITE_TROOPS,
+    JOKER,
+    SHIELD_BEARER,
+    SPY,
+    VALUES,
+    Card,
+    colour_of,
+    is_clan,
+    value_of,
+)
 
 Strength = NewType("Strength", int)
 
@@ -45,12 +58,34 @@ def formation_and_total(value: Strength) -> tuple[Formation, int]:
     return Formation(formation), total
 
 
-def clan_values(side: Iterable[Card]) -> list[int]:
-    return [value_of(card) for card in side if is_clan(card)]
+# What a card adds to the profile of its side, which does not depend on the order of the cards: the number of cards of
+# each value, three bits per value, then the number of each wild card, two bits each.
+_PROFILES: Final = (
+    *(1 << 3 * (value_of(card) - 1) for card in CLAN_CARDS),
+    *(1 << 27 + 2 * place for place in range(len(ELITE_TROOPS))),
+)
+_ANY_COLOUR: Final = (1 << len(COLOURS)) - 1
+# The colours that a card allows the whole side to have, as bits.
+_COLOURS_ALLOWED: Final = (
+    *(1 << colour_of(card) for card in CLAN_CARDS),
+    *(_ANY_COLOUR for _ in ELITE_TROOPS),
+)
 
 
-def wild_cards(side: Iterable[Card]) -> list[Card]:
-    return [card for card in side if not is_clan(card)]
+def profile_of(side: Iterable[Card]) -> tuple[int, int]:
+    """The profile of a side, and the colours that it may have as a whole, as bits."""
+    profile, colours = 0, _ANY_COLOUR
+    for card in side:
+        profile += _PROFILES[card]
+        colours &= _COLOURS_ALLOWED[card]
+    return profile, colours
+
+
+def profiled(profile: int) -> tuple[list[int], list[Card]]:
+    """The values of the clan cards and the wild cards of a side with this profile."""
+    values = [value for value in VALUES for _ in range(profile >> 3 * (value - 1) & 7)]
+    wild = [card for place, card in enumerate(ELITE_TROOPS) for _ in range(profile >> 27 + 2 * place & 3)]
+    return values, wild
 
 
 def one_colour(side: Iterable[Card]) -> bool:
@@ -67,11 +102,13 @@ def side_strength(side: Sequence[Card], blind: bool) -> Strength:
     """The strength of a complete side in its best reading. `blind`: Blind-Man's Bluff lies on the stone."""
     if blind:
         return strength(Formation.SUM, highest_total(side))
-    values = clan_values(side)
-    coloured = one_colour(side)
-    wild = wild_cards(side)
-    if not wild:
-        return _strength_of_values(values, coloured)
+    profile, colours = profile_of(side)
+    return _strength(profile, colours != 0)
+
+
+@cache  # there are some 2,000
+def _strength(profile: int, coloured: bool) -> Strength:
+    values, wild = profiled(profile)
     readings = product(*(WILD_VALUES[card] for card in wild))
     return max(_strength_of_values([*values, *reading], coloured) for reading in readings)
 

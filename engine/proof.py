@@ -20,11 +20,10 @@ from typing import Final
 
 import attrs
 
-from engine.cards import CLAN_CARDS, COLOURS, ELITE_TROOPS, VALUES, Card, colour_of, value_of
-from engine.formations import WILD_VALUES, Formation, Strength, highest_total, strength
+from engine.cards import COLOURS, VALUES, Card
+from engine.formations import WILD_VALUES, Formation, Strength, highest_total, profile_of, profiled, strength
 
 _COLOUR_BITS: Final = (1 << 9) - 1
-_ANY_COLOUR: Final = (1 << len(COLOURS)) - 1
 _VALUE_MASKS: Final = tuple(sum(1 << 9 * c + v - 1 for c in range(len(COLOURS))) for v in VALUES)
 
 
@@ -45,16 +44,6 @@ def _top_totals() -> tuple[tuple[int, ...], ...]:
 _TOP_TOTALS: Final = _top_totals()
 
 
-# What a card adds to the profile of its side (the number of cards of each value, three bits per value, then one bit per
-# wild card), and the colours that it allows the whole side to have. Neither depends on the order of the cards.
-_PROFILES: Final = (
-    *(1 << 3 * (value_of(card) - 1) for card in CLAN_CARDS),
-    *(1 << 27 + place for place in range(len(ELITE_TROOPS))),
-)
-_COLOURS_ALLOWED: Final = (
-    *(1 << colour_of(card) for card in CLAN_CARDS),
-    *(_ANY_COLOUR for _ in ELITE_TROOPS),
-)
 # Indexed by a set of allowed colours: for each colour in it, where its nine bits begin in a mask of clan cards.
 _SHIFTS: Final = tuple(tuple(9 * c for c in range(len(COLOURS)) if allowed >> c & 1) for allowed in range(64))
 
@@ -71,8 +60,7 @@ class _Shape:
 
 @cache  # there are about 500, each made in some 20 microseconds when it first comes up
 def _shape(profile: int, needs: int) -> _Shape:
-    values = [value for value in VALUES for _ in range(profile >> 3 * (value - 1) & 7)]
-    wild = [card for place, card in enumerate(ELITE_TROOPS) if profile >> 27 + place & 1]
+    values, wild = profiled(profile)
     runs = _runs(values, wild, needs)
     alike = [
         value
@@ -115,10 +103,7 @@ def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int,
         return False
     if blind:
         return strength(Formation.SUM, highest_total(side) + _top_total(unseen, missing)) > target
-    profile, colours = 0, _ANY_COLOUR
-    for card in side:
-        profile += _PROFILES[card]
-        colours &= _COLOURS_ALLOWED[card]
+    profile, colours = profile_of(side)
     shape, shifts = _shape(profile, needs), _SHIFTS[colours]
     for hoped, values in shape.colour_runs:
         if hoped <= target:

@@ -19,40 +19,34 @@ class PolledLink(Conversation):
         for descriptor in (reader, writer):
             os.set_blocking(descriptor, False)
         self._loop = loop
-        self._readable = Wait(reader, READABLE)
+        self.readable = Wait(reader, READABLE)
         self._writable = Wait(writer, WRITABLE)
 
-    def ask(self, question: Ask) -> Steps[BotMessage]:
-        """Send the line of a request and return the answer. This is `say_line` and `hear` in one function, because it
-        runs for every decision. Raises LinkClosed, RemoteProtocolError, TimeIsUp."""
-        line, readable = question.line, self._readable
-        self.transcript.append((False, line))
-        until = question.begin(self._loop.now())
-        if (sent := self._write(line)) < len(line):
-            yield from self._write_rest(memoryview(line)[sent:], until)
-        readable.until = until
-        while (message := self.next_message()) is None:
-            yield readable
-            self._read()
-        question.heard = self._loop.stalls.last_look  # then it was there to be read
-        return message
+    def ask(self, question: Ask) -> int:
+        """Write what can be written of a request, and return the number of bytes. Then its answer may be awaited in
+        `readable`. Raises LinkClosed."""
+        self.transcript.append((False, question.line))
+        self.readable.until = question.begin(self._loop.now())
+        return self._write(question.line)
 
     def say_line(self, line: bytes, until: float) -> Steps[None]:
         """Send bytes as they are, without the session. Raises LinkClosed, TimeIsUp."""
         self.transcript.append((False, line))
-        yield from self._write_rest(memoryview(line), until)
+        yield from self.write_rest(memoryview(line), until)
 
-    def _write_rest(self, left: memoryview, until: float) -> Steps[None]:
+    def write_rest(self, left: memoryview, until: float) -> Steps[None]:
+        """Write all of these bytes. Raises LinkClosed, TimeIsUp."""
         while left := left[self._write(left) :]:
             self._writable.until = until
             yield self._writable
 
     def hear(self, until: float) -> Steps[BotMessage]:
         """Wait for the bot's next message. Raises LinkClosed, RemoteProtocolError, TimeIsUp."""
-        self._readable.until = until
-        while (message := self.next_message()) is None:
-            yield self._readable
-            self._read()
+        self.readable.until = until
+        message = self.next_message()
+        while message is None:
+            yield self.readable
+            message = self.read_message()
         return message
 
     def _write(self, data: bytes | memoryview) -> int:
@@ -64,18 +58,21 @@ class PolledLink(Conversation):
         except OSError as error:
             raise LinkClosed(PEER_NOT_READING) from error
 
-    def _read(self) -> None:
+    def read_message(self) -> BotMessage | None:
+        """Read what has arrived, and return the bot's next message if that completes one. Raises LinkClosed,
+        RemoteProtocolError."""
         try:
-            data = os.read(self._readable.descriptor, CHUNK)
+            data = os.read(self.readable.descriptor, CHUNK)
         except BlockingIOError:
-            return  # the descriptor's number belonged to another bot when it became ready
+            return None  # the descriptor's number belonged to another bot when it became ready
         except OSError as error:
             raise LinkClosed("the connection was reset") from error
         self.feed(data)
+        return self.next_message()
 
     def close(self) -> None:
         """Close the bot's input and its output."""
-        for wait in (self._writable, self._readable):
+        for wait in (self._writable, self.readable):
             if wait.descriptor != _CLOSED:
                 self._loop.forget([wait.descriptor])
                 os.close(wait.descriptor)

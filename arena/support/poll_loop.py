@@ -176,10 +176,10 @@ class PollLoop:
         stalls, waiting = self.stalls, self._waiting
         if self._runnable:
             patience: float | None = 0
-        elif self._next_due == math.inf:
-            patience = None
+        elif self._next_due - stalls.last_look > BEAT:
+            patience = None if self._next_due == math.inf else BEAT
         else:
-            patience = min(BEAT, max(0.0, self._next_due - stalls.last_look))
+            patience = max(0.0, self._next_due - stalls.last_look)
         ready = self._epoll.poll(patience, _MOST_EVENTS)
         if patience is None:
             stalls.begin()  # nobody had a deadline
@@ -216,26 +216,22 @@ class PollLoop:
             self._tasks.discard(task)
             task.failed(error)
         else:
-            self._park(task, wait)
-
-    def _park(self, task: Task[Any], wait: Wait) -> None:
-        if wait.signal is None:
-            self._listen(wait.descriptor, wait.events)
-            self._waiting[wait.descriptor] = task
-        elif wait.signal.is_set():
-            self._make_runnable(task)
-            return
-        else:
-            wait.signal.waiting.append(task)
-        task.wait = wait
-        if wait.until < self._next_due:
-            self._next_due = wait.until
+            if wait.signal is None:
+                if self._interest.get(wait.descriptor) != wait.events:
+                    self._listen(wait.descriptor, wait.events)
+                self._waiting[wait.descriptor] = task
+            elif wait.signal.is_set():
+                self._make_runnable(task)
+                return
+            else:
+                wait.signal.waiting.append(task)
+            task.wait = wait
+            if wait.until < self._next_due:
+                self._next_due = wait.until
 
     def _listen(self, descriptor: int, events: int) -> None:
         """Have epoll report these events. They stay registered after they came: the next wait is for the same."""
         known = self._interest.get(descriptor)
-        if known == events:
-            return
         if known is None:
             self._epoll.register(descriptor, events)
         else:

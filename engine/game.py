@@ -9,7 +9,7 @@ from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalAction, PositionError
-from engine.legality import legal_actions, reason_illegal
+from engine.legality import Row, legal_rows, reason_illegal
 from engine.phase import Phase
 from engine.position import Position
 from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
@@ -93,7 +93,11 @@ class Game(Table):
 
     def legal_actions(self) -> list[Action]:
         """All actions that the player to move may take, in a fixed order; none once the round is over."""
-        return legal_actions(self)
+        return [action for row in legal_rows(self) for action in row.actions]
+
+    def legal_rows(self) -> list[Row]:
+        """The same actions in rows."""
+        return legal_rows(self)
 
     def apply(self, action: Action) -> None:
         """Apply the action of the player to move, and everything that follows automatically up to the next decision.
@@ -163,13 +167,13 @@ class Game(Table):
             self._enter_draw()
 
     def _enter_draw(self) -> None:
-        hand_full = len(self.hands[self.to_move]) >= self.rules.hand_limit
-        if not hand_full and self.clan_deck and self.tactic_deck:
-            self.phase = Phase.DRAW
-            return
-        if not hand_full and (deck := self.clan_deck or self.tactic_deck):
-            self.take(self.to_move, deck)
-            self.turn_had_effect = True
+        if len(self.hands[self.to_move]) < self.rules.hand_limit:
+            if self.clan_deck and self.tactic_deck:
+                self.phase = Phase.DRAW
+                return
+            if deck := self.clan_deck or self.tactic_deck:
+                self.take(self.to_move, deck)
+                self.turn_had_effect = True
         self._end_turn()
 
     def _end_turn(self) -> None:
@@ -200,7 +204,7 @@ class Game(Table):
         card, seat = action.card, self.to_move
         if is_clan(card):
             self.hands[seat].remove(card)
-            self.show(card)
+            self.unseen &= ~(1 << card)
         else:
             self.spend_tactic(seat, card)
         self.add(seat, card, action.stone)

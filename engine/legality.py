@@ -1,13 +1,15 @@
 """The legal actions of a position, and for any other action the reason why it is illegal.
 
 The two are implemented independently, and a test keeps them consistent: `reason_illegal` returns None for exactly the
-actions that `legal_actions` lists.
+actions that `legal_rows` lists.
 """
 
 from bisect import bisect
-from collections.abc import Callable, Iterable
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+import attrs
 
 from engine.actions import (
     BANSHEES,
@@ -53,81 +55,115 @@ def stones_in(mask: int) -> tuple[Stone, ...]:
     return tuple(stone for stone in STONES if mask >> stone & 1)
 
 
+@attrs.frozen(eq=False)
+class Row:
+    """Legal actions that differ only in the last word. Most rows recur and are made once, so they are compared by
+    identity: who shows a row can keep what it made of it."""
+
+    actions: tuple[Action, ...]
+
+
+class _Placements(dict[Card, Row]):
+    """The row of each card that can be placed on these stones; a dict that makes what it lacks."""
+
+    def __init__(self, stones: int):
+        super().__init__()
+        self._stones = stones_in(stones)
+
+    def __missing__(self, card: Card) -> Row:
+        row = self[card] = Row(tuple([PLACES[card][stone] for stone in self._stones]))
+        return row
+
+
+_PLACEMENTS: Final = tuple([_Placements(stones) for stones in range(1 << len(STONES))])  # by the stones with room
+
+
 @cache
-def _placements(card: Card, stones: int) -> tuple[Action, ...]:
-    return tuple(PLACES[card][stone] for stone in stones_in(stones))
+def _modes(card: Card, stones: int) -> Row:
+    return Row(tuple([MODES[card][stone] for stone in stones_in(stones)]))
 
 
-def legal_actions(game: "Game") -> list[Action]:
-    """All actions that the player to move may take; none once the round is over."""
+@cache
+def _claims(stones: int) -> Row:
+    return Row((*[CLAIMS[stone] for stone in stones_in(stones)], DONE))
+
+
+@cache
+def _banshees(card: Card, stone: Stone) -> Row:
+    return Row((BANSHEES[card][stone],))
+
+
+@lru_cache(1 << 12)  # there are too many to keep them all
+def _strategists(card: Card, stone: Stone, targets: int) -> Row:
+    row = strategists(card, stone)
+    return Row((*[row[to] for to in stones_in(targets)], row[-1]))
+
+
+@lru_cache(1 << 12)
+def _traitors(card: Card, stone: Stone, targets: int) -> Row:
+    row = traitors(card, stone)
+    return Row(tuple([row[to] for to in stones_in(targets)]))
+
+
+_PASS: Final = Row((PASS,))
+_RECRUITER: Final = Row((PLAY_RECRUITER,))
+_DRAWS: Final = Row(DRAWS)
+
+
+def legal_rows(game: "Game") -> list[Row]:
+    """All actions that the player to move may take, in rows that are not empty; none once the round is over."""
     match game.phase:
         case Phase.PLAY:
             return _plays(game)
         case Phase.CLAIM:
-            return [*(CLAIMS[stone] for stone in stones_in(game.claimable)), DONE]
+            return [_claims(game.claimable)]
         case Phase.DRAW:
-            return list(DRAWS)
+            return [_DRAWS]
         case Phase.RETURN:
-            return [RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]
+            return [Row(tuple([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]))]
         case Phase.OVER:
             return []
 
 
-def _plays(game: "Game") -> list[Action]:
+def _plays(game: "Game") -> list[Row]:
     seat = game.to_move
     hand, room = game.hands[seat], game.room[seat]
+    placements = _PLACEMENTS[room]
+    if room and hand and is_clan(hand[-1]):
+        return [placements[card] for card in hand]  # as always without tactic cards, until the hand is empty
     clan_cards = bisect(hand, CLAN_CARDS[-1])
-    actions: list[Action] = []
-    for card in hand[:clan_cards]:
-        actions += _placements(card, room)
-    if not actions:
-        actions.append(PASS)
+    rows = [placements[card] for card in hand[:clan_cards]] if room and clan_cards else [_PASS]
     if clan_cards < len(hand) and not _tactic_limit_reached(game, seat):
         for card in dict.fromkeys(hand[clan_cards:]):
-            actions += _tactic_plays(game, seat, card)
-    return actions
+            rows += _tactic_plays(game, seat, card)
+    return rows
 
 
 def _tactic_limit_reached(game: "Game", seat: Seat) -> bool:
     return len(game.tactics_played[seat]) > len(game.tactics_played[other(seat)])
 
 
-def _tactic_plays(game: "Game", seat: Seat, card: Card) -> Iterable[Action]:
+def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[Row]:
+    room = game.room[seat]
     if card in COMBAT_MODES:
-        return (MODES[card][stone] for stone in stones_in(game.unclaimed))
+        return [_modes(card, game.unclaimed)]
     if card == RECRUITER:
-        return (PLAY_RECRUITER,) if game.clan_deck or game.tactic_deck else ()
+        return [_RECRUITER] if game.clan_deck or game.tactic_deck else []
     if card == STRATEGIST:
-        return _strategist_plays(game, seat)
+        own = _cards_on_unclaimed_stones(game, seat)
+        return [_strategists(moved, stone, room & ~(1 << stone)) for moved, stone in own]
     if card == BANSHEE:
-        return (BANSHEES[taken][stone] for taken, stone in _cards_on_unclaimed_stones(game, other(seat)))
+        return [_banshees(taken, stone) for taken, stone in _cards_on_unclaimed_stones(game, other(seat))]
     if card == TRAITOR:
-        return _traitor_plays(game, seat)
-    if card == JOKER and JOKER in game.tactics_played[seat]:
-        return ()
-    return _placements(card, game.room[seat])
+        theirs = _cards_on_unclaimed_stones(game, other(seat))
+        return [_traitors(taken, stone, room) for taken, stone in theirs if room and is_clan(taken)]
+    if not room or (card == JOKER and JOKER in game.tactics_played[seat]):
+        return []
+    return [_PLACEMENTS[room][card]]
 
 
 def _cards_on_unclaimed_stones(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:
     return [(card, stone) for stone in stones_in(game.unclaimed) for card in game.sides[seat][stone]]
-
-
-def _strategist_plays(game: "Game", seat: Seat) -> list[Action]:
-    actions: list[Action] = []
-    for card, stone in _cards_on_unclaimed_stones(game, seat):
-        row = strategists(card, stone)
-        actions += [row[to] for to in stones_in(game.room[seat] & ~(1 << stone))]
-        actions.append(row[-1])
-    return actions
-
-
-def _traitor_plays(game: "Game", seat: Seat) -> list[Action]:
-    actions: list[Action] = []
-    for card, stone in _cards_on_unclaimed_stones(game, other(seat)):
-        if is_clan(card):
-            row = traitors(card, stone)
-            actions += [row[to] for to in stones_in(game.room[seat])]
-    return actions
 
 
 def reason_illegal(game: "Game", action: Action) -> str | None:
@@ -187,8 +223,10 @@ def _tactic(game: "Game", card: Card) -> str | None:
 
 
 def _place(game: "Game", action: Action) -> str | None:
-    card = action.card
+    card, seat = action.card, game.to_move
     if is_clan(card):
+        if card in game.hands[seat] and game.room[seat] >> action.stone & 1:
+            return None
         return _not_in_hand(game, card) or _no_room(game, action.stone)
     if reason := _tactic(game, card):
         return reason

@@ -36,8 +36,8 @@ class Table:
         self.complete = [0, 0]  # stones with a complete side, by seat
         self.strengths = [[INCOMPLETE] * 9, [INCOMPLETE] * 9]
         self.unseen = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
-        # How often each stone has changed: not a part of the position, but a key for caches of it.
-        self.stone_versions = [0] * 9
+        # The stones that changed, in order: not a part of the position, but tells what to update to those who show it.
+        self.changes: list[Stone] = []
 
     def _copy(self, model: "Table") -> None:
         self.clan_deck = model.clan_deck.copy()
@@ -55,7 +55,7 @@ class Table:
         self.complete = model.complete.copy()
         self.strengths = [model.strengths[0].copy(), model.strengths[1].copy()]
         self.unseen = model.unseen
-        self.stone_versions = model.stone_versions.copy()
+        self.changes = model.changes.copy()
 
     def take(self, seat: Seat, deck: list[Card]) -> None:
         """Move the top card of the deck to the hand."""
@@ -87,14 +87,14 @@ class Table:
 
     def claim(self, seat: Seat, stone: Stone) -> None:
         self.owners[stone] = seat
-        self.stone_versions[stone] += 1
+        self.changes.append(stone)
         self.unclaimed &= ~(1 << stone)
         for each in SEATS:
             self.room[each] &= ~(1 << stone)
 
     def side_changed(self, seat: Seat, stone: Stone) -> None:
         """Update what follows from one side, after its cards or the stone's modes have changed."""
-        self.stone_versions[stone] += 1
+        self.changes.append(stone)
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
             self.room[seat] |= bit
@@ -122,15 +122,14 @@ class Table:
 
     def provable_stones(self, seat: Seat) -> int:
         """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
-        provable = 0
+        rival, provable = other(seat), 0
         for stone in stones_in(self.complete[seat] & self.unclaimed):
-            if self._is_provable(seat, stone):
+            mine, theirs = self.strengths[seat][stone], self.strengths[rival][stone]
+            if theirs == INCOMPLETE:
+                blind = BLIND_MANS_BLUFF in self.modes[stone]
+                proven = not can_still_beat(self.sides[rival][stone], self.needs[stone], blind, self.unseen, mine)
+            else:
+                proven = mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
+            if proven:
                 provable |= 1 << stone
         return provable
-
-    def _is_provable(self, seat: Seat, stone: Stone) -> bool:
-        mine, theirs = self.strengths[seat][stone], self.strengths[other(seat)][stone]
-        if theirs == INCOMPLETE:
-            blind = BLIND_MANS_BLUFF in self.modes[stone]
-            return not can_still_beat(self.sides[other(seat)][stone], self.needs[stone], blind, self.unseen, mine)
-        return mine > theirs or (mine == theirs and self.complete_first[stone] == seat)

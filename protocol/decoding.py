@@ -1,8 +1,7 @@
 """Decode a line strictly: either it is a message, or the error says precisely why not and what would be right."""
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,33 +11,36 @@ from protocol.errors import Code, RemoteProtocolError
 from protocol.names import NAME_RULE, is_recorded_name
 
 
-@cache
-def decoder_of(union: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(union)
+class LineDecoder:
+    """Decodes lines that contain a message of `union`. `examples` has messages to quote to those who send bad ones."""
 
+    def __init__(self, union: Any, examples: Mapping[type[Struct], str]):
+        self._union = union
+        self._examples = examples
+        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(union).decode
 
-def decode(line: bytes, union: Any, examples: Mapping[type[Struct], str]) -> Any:
-    """The message of `union` that the line contains. Raises RemoteProtocolError, which quotes the example of the
-    message that the line was meant to be, if there is one."""
-    try:
-        if not line.isascii():
-            line.decode()  # the JSON decoder does not look into fields that it skips
-        return decoder_of(union).decode(line)
-    except UnicodeDecodeError as error:
-        raise RemoteProtocolError(
-            Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"
-        ) from None
-    except msgspec.ValidationError as error:
-        raise _misfit(str(error), line, union, examples) from None
-    except msgspec.DecodeError as error:
-        if not line.strip():
-            raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
-        reason = str(error).removeprefix("JSON is malformed: ")
-        raise RemoteProtocolError(
-            Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {excerpt(line)}"
-        ) from None
-    except RecursionError:
-        raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
+    def decode(self, line: bytes) -> Any:
+        """The message that the line contains. Raises RemoteProtocolError, which quotes the example of the message that
+        the line was meant to be, if there is one."""
+        try:
+            if not line.isascii():
+                line.decode()  # the JSON decoder does not look into fields that it skips
+            return self._decode(line)
+        except UnicodeDecodeError as error:
+            raise RemoteProtocolError(
+                Code.BAD_UTF8, f"the line is not UTF-8: {error.reason} at byte {error.start}"
+            ) from None
+        except msgspec.ValidationError as error:
+            raise _misfit(str(error), line, self._union, self._examples) from None
+        except msgspec.DecodeError as error:
+            if not line.strip():
+                raise RemoteProtocolError(Code.NOT_JSON, "the line is empty; each line is a message") from None
+            reason = str(error).removeprefix("JSON is malformed: ")
+            raise RemoteProtocolError(
+                Code.NOT_JSON, f"the line is not JSON: {reason}; every line has to be a message; it was {excerpt(line)}"
+            ) from None
+        except RecursionError:
+            raise RemoteProtocolError(Code.TOO_DEEP, "the line is nested too deeply") from None
 
 
 class _Head(Struct):

@@ -3,12 +3,13 @@
 Unknown fields are ignored, so that either side can add new ones.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from protocol.decoding import decode
+from protocol.decoding import LineDecoder
 from protocol.names import NAME_RULE, Name, name_problem
 
 PROTOCOL: Final = 1
@@ -125,6 +126,20 @@ class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=
     state: GameState
     events: tuple[Event, ...]
     clock: Clock
+
+
+class EncodedRequest(Struct, frozen=True, gc=False):
+    """A request as the arena makes it: its fields are JSON already, because most of them are as in the one before."""
+
+    id: Id
+    fields: str  # all that follow the id
+
+    def line(self) -> bytes:
+        return f'{{"type":"request","id":{self.id},{self.fields}\n'.encode()
+
+    def decoded(self) -> Request:
+        request: Request = msgspec.json.decode(self.line(), type=Request)
+        return request
 
 
 class RevealedDeal(Struct, frozen=True, omit_defaults=True):
@@ -260,20 +275,12 @@ def encode(message: Message) -> bytes:
     return _encoder.encode(message) + b"\n"
 
 
-def decode_from_bot(line: bytes) -> BotMessage:
-    """The message that a bot sent. Raises RemoteProtocolError, which says what is wrong with the line."""
-    message: BotMessage = decode(line, BotMessage, _EXAMPLES)
-    return message
-
-
-def decode_from_server(line: bytes) -> ServerMessage:
-    """The message that a server sent. Raises RemoteProtocolError, which says what is wrong with the line."""
-    message: ServerMessage = decode(line, ServerMessage, {})
-    return message
-
-
 # Quoted to the author of a bot that sends a malformed message of this type.
 _EXAMPLES: Final[dict[type[Struct], str]] = {
     BotHello: '{"type":"hello","protocol":1,"name":"mybot"}',
     Action: '{"type":"action","id":17,"move":"play r5 1"}',
 }
+
+# The message that a bot or a server sent. Both raise RemoteProtocolError, which says what is wrong with the line.
+decode_from_bot: Final[Callable[[bytes], BotMessage]] = LineDecoder(BotMessage, _EXAMPLES).decode
+decode_from_server: Final[Callable[[bytes], ServerMessage]] = LineDecoder(ServerMessage, {}).decode

@@ -96,8 +96,8 @@ _WORDS: Final = {
 }
 
 
-def _tag(message: Message) -> str:
-    return str(message.__struct_config__.tag)
+def _tag(kind: type[Message]) -> str:
+    return str(kind.__struct_config__.tag)
 
 
 _HELLOS: Final = frozenset((ServerHello, BotHello))
@@ -109,54 +109,69 @@ class Session:
 
     def __init__(self, role: Role):
         self.role = role
+        self._is_bot = role is Role.BOT
         self.state = State.NEW
         self.last_id = 0  # of the latest request
         self._answered = False  # whether the bot has answered the latest request
 
     def send(self, message: Message) -> bytes:
         """Encode a message as a line, and update the state. Raises LocalProtocolError if it may not be sent now."""
-        kind = type(message)
-        if (kind in _SENT_BY_BOTS) is not (self.role is Role.BOT):
-            raise LocalProtocolError(Code.OUT_OF_TURN, f"a {self.role.value} does not send {_tag(message)!r}")
+        line = encode(message)
+        if isinstance(message, Request):
+            return self.send_request(message.id, line)
+        state = self._state_after_sending(type(message), line)
+        if isinstance(message, Action):
+            if message.id != self.last_id:
+                raise LocalProtocolError(Code.UNKNOWN_ID, f"request {self.last_id} is open, not {message.id}")
+            self._answered = True
+        self.state = state
+        return line
+
+    def send_request(self, number: int, line: bytes) -> bytes:
+        """Like `send`, for a request that is encoded already: its id, and its line, which is returned."""
+        state = self._state_after_sending(Request, line)
+        if number <= self.last_id:
+            raise LocalProtocolError(Code.UNKNOWN_ID, f"request {number} does not come after {self.last_id}")
+        self.state, self.last_id, self._answered = state, number, False
+        return line
+
+    def _state_after_sending(self, kind: type[Message], line: bytes) -> State:
+        """Raises LocalProtocolError if a message of this kind may not be sent now as this line."""
+        if (kind in _SENT_BY_BOTS) is not self._is_bot:
+            raise LocalProtocolError(Code.OUT_OF_TURN, f"a {self.role.value} does not send {_tag(kind)!r}")
         state = TRANSITIONS.get((self.state, kind))
         if state is None:
-            raise LocalProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be sent now: {_WORDS[self.state]}")
-        if isinstance(message, Request) and message.id <= self.last_id:
-            raise LocalProtocolError(Code.UNKNOWN_ID, f"request {message.id} does not come after {self.last_id}")
-        if isinstance(message, Action) and message.id != self.last_id:
-            raise LocalProtocolError(Code.UNKNOWN_ID, f"request {self.last_id} is open, not {message.id}")
-        line = encode(message)
+            raise LocalProtocolError(Code.OUT_OF_TURN, f"{_tag(kind)!r} may not be sent now: {_WORDS[self.state]}")
         if len(line) > MAX_LINE:
-            raise LocalProtocolError(Code.LINE_TOO_LONG, f"a {_tag(message)!r} of {len(line)} bytes is too long")
-        self._update(message, state)
-        return line
+            raise LocalProtocolError(Code.LINE_TOO_LONG, f"a {_tag(kind)!r} of {len(line)} bytes is too long")
+        return state
 
     def receive(self, line: bytes) -> Message | None:
         """Decode a line from the peer, and update the state. Returns None for a line to ignore: a late answer, or, for
         a bot, a type of message that it does not know. Raises RemoteProtocolError if the line is malformed or the
         message is out of turn."""
-        message = self._receive_as_bot(line) if self.role is Role.BOT else decode_from_bot(line)
-        if message is None or (isinstance(message, Action) and self._is_late(message)):
+        message = self._receive_as_bot(line) if self._is_bot else decode_from_bot(line)
+        if message is None:
             return None
+        if isinstance(message, Action):
+            if message.id != self.last_id or self.state is not State.THINKING:
+                self._check_late(message)
+                return None
+            self._answered = True
         kind = type(message)
         state = TRANSITIONS.get((self.state, kind))
         if state is None:
-            raise RemoteProtocolError(Code.OUT_OF_TURN, f"{_tag(message)!r} may not be sent now: {_WORDS[self.state]}")
+            raise RemoteProtocolError(Code.OUT_OF_TURN, f"{_tag(kind)!r} may not be sent now: {_WORDS[self.state]}")
         if kind in _HELLOS and message.protocol != PROTOCOL:  # type: ignore[union-attr]
             raise RemoteProtocolError(
                 Code.WRONG_PROTOCOL,
                 f"protocol {message.protocol} is not supported; it has to be {PROTOCOL}",  # type: ignore[union-attr]
             )
-        self._update(message, state)
-        return message
-
-    def _update(self, message: Message, state: State) -> None:
-        self.state = state
         if isinstance(message, Request):
             self.last_id = message.id
             self._answered = False
-        elif isinstance(message, Action):
-            self._answered = True
+        self.state = state
+        return message
 
     def _receive_as_bot(self, line: bytes) -> ServerMessage | None:
         try:
@@ -166,11 +181,10 @@ class Session:
                 return None
             raise
 
-    def _is_late(self, action: Action) -> bool:
-        """Whether the request is no longer open. Raises RemoteProtocolError for an answer that is a fault."""
+    def _check_late(self, action: Action) -> None:
+        """Raise RemoteProtocolError unless the answer is to a request that was open once."""
         if action.id > self.last_id or not self.last_id:
             latest = f"the latest request was {self.last_id}" if self.last_id else "there was no request yet"
             raise RemoteProtocolError(Code.UNKNOWN_ID, f"an answer to request {action.id}, but {latest}")
         if action.id == self.last_id and self._answered:
             raise RemoteProtocolError(Code.SECOND_ANSWER, f"a second answer to request {action.id}")
-        return action.id < self.last_id or self.state is not State.THINKING

@@ -5,14 +5,14 @@ Both drivers add a transport: a trio stream (link.py), or bare descriptors (poll
 
 import math
 from collections import deque
-from typing import Final, cast
+from typing import Final
 
 import attrs
 
 from protocol.decoding import excerpt, without_token
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import MAX_LINE, LineBuffer
-from protocol.messages import BotMessage, Message, Request
+from protocol.messages import BotMessage, EncodedRequest, Message
 from protocol.session import Role, Session
 
 CHUNK: Final = 4096  # bytes per read: room for dozens of answers, yet cheap to allocate for one
@@ -63,13 +63,14 @@ class Conversation:
         self.transcript: deque[Said] = deque(maxlen=limits.kept_lines)
         self.ignored = 0  # answers that came too late
 
-    def line_for(self, message: Message) -> bytes:
+    def line_for(self, message: Message | EncodedRequest) -> bytes:
         """Encode a message; for the session it is now sent. Raises RemoteProtocolError if `message` is a request that
         the bot has already answered."""
-        if self._waiting and isinstance(message, Request):
-            while self._waiting:
-                self._take(self._waiting.popleft())
-        return self.session.send(message)
+        if not isinstance(message, EncodedRequest):
+            return self.session.send(message)
+        while self._waiting:
+            self._take(self._waiting.popleft())
+        return self.session.send_request(message.id, message.line())
 
     @property
     def has_line(self) -> bool:
@@ -84,7 +85,7 @@ class Conversation:
                 self._lines.end()
             raise LinkClosed("the bot closed its end")
         try:
-            self._waiting.extend(self._lines.feed(data))
+            self._waiting += self._lines.feed(data)
         except RemoteProtocolError:
             self.transcript.append((True, bytes(data[:1000])))
             raise
@@ -113,8 +114,7 @@ class Conversation:
 
     def _take(self, line: bytes) -> BotMessage | None:
         self.transcript.append((True, line))
-        message = self.session.receive(line)
-        return cast("BotMessage | None", message)  # a server's session accepts only messages of bots
+        return self.session.receive(line)  # type: ignore[return-value]  # a server's session accepts no others
 
     def _count_ignored(self) -> None:
         self.ignored += 1

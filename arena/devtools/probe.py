@@ -28,6 +28,7 @@ from protocol.messages import (
     BotHello,
     Bye,
     Clock,
+    EncodedRequest,
     Error,
     MatchClock,
     Message,
@@ -238,7 +239,7 @@ class Probe:
     async def leave(self) -> None:
         await self.say(Bye("the check is over"))
 
-    async def say(self, message: Message | None) -> None:
+    async def say(self, message: Message | EncodedRequest | None) -> None:
         assert message is not None  # the host has something to say: the probe never starts or ends anything twice
         try:
             for line in self.mutate(self._link.line_for(message)):

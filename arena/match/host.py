@@ -11,14 +11,21 @@ A match does so through players, the checker through a probe.
 from collections.abc import Sequence
 from typing import Protocol
 
-import msgspec
-
 from arena.match import translate
 from arena.match.referee import Ask, Referee
 from engine.cards import Seat, card_texts
 from engine.scoring import Outcome, Score
 from protocol.fairness import hash_of
-from protocol.messages import Clock, MatchClock, MatchEnd, MatchStart, Request, RevealedDeal, RoundEnd, RoundStart
+from protocol.messages import (
+    Clock,
+    EncodedRequest,
+    MatchClock,
+    MatchEnd,
+    MatchStart,
+    RevealedDeal,
+    RoundEnd,
+    RoundStart,
+)
 from protocol.session import Session, State
 
 
@@ -79,18 +86,18 @@ class Host:
         """The messages for a bot that lost its connection in a round and has reconnected."""
         return self._match_start, self._round_start
 
-    def ask(self, ask: Ask, clock: Clock) -> Request:
+    def ask(self, ask: Ask, clock: Clock) -> EncodedRequest:
         """The request for a decision."""
         session, points = self._guest.session, self._round_start.points
         assert session is not None
         number = session.last_id + self.id_step
         return self._referee.request(ask, number, points, clock, with_legal=self._guest.wants_legal)
 
-    def ask_again(self, request: Request) -> Request:
+    def ask_again(self, request: EncodedRequest) -> EncodedRequest:
         """The same request for another connection, which may have been used before and then has ids of its own."""
         session = self._guest.session
         assert session is not None
-        return msgspec.structs.replace(request, id=max(request.id, session.last_id + self.id_step))
+        return EncodedRequest(max(request.id, session.last_id + self.id_step), request.fields)
 
     def end_round(self, outcome: Outcome, deals: Sequence[RevealedDeal]) -> RoundEnd | None:
         """The end of the round; None if the bot is not in a round."""

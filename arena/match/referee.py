@@ -11,24 +11,16 @@ from typing import Final, NamedTuple
 import attrs
 
 from arena.journal.endings import Fault
-from arena.match import translate
+from arena.match.request_fields import RequestFields
 from engine.actions import Action, parse
 from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.game import Game
-from engine.phase import Phase
+from engine.legality import Row
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
-from protocol import messages
-
-_PHASES: Final[dict[Phase, messages.Phase]] = {
-    Phase.CLAIM: "claim",
-    Phase.PLAY: "play",
-    Phase.DRAW: "draw",
-    Phase.RETURN: "return",
-}
-
+from protocol.messages import Clock, EncodedRequest, Points
 
 # Notes are for the bot's author, but all of them are in the journal: no bot may fill the disk.
 LONGEST_NOTE: Final = 500  # characters
@@ -45,7 +37,11 @@ class Ask(NamedTuple):
     """A question: which seat has to choose between which actions."""
 
     seat: Seat
-    legal: list[Action]
+    rows: list[Row]
+
+    @property
+    def legal(self) -> list[Action]:
+        return [action for row in self.rows for action in row.actions]
 
 
 @attrs.frozen
@@ -73,33 +69,26 @@ class Referee:
         self._note_room = [MOST_NOTES, MOST_NOTES]  # characters that each bot may still note
         self.outcome: Outcome | None = None
         self.fault: ChargedFault | None = None
-        self._translators = tuple(translate.Translator(self.game, seat) for seat in SEATS)
-        self._news: tuple[list[tuple[Seat, Action]], ...] = ([], [])  # by seat, since its last question
+        self._fields = RequestFields(self.game, SEATS[0]), RequestFields(self.game, SEATS[1])
+        self._told = [0, 0]  # by seat: the moves that its requests have told
 
     def ask(self) -> Ask | None:
         """The next question; None once the round is over. Applies decisions that have only one legal action."""
         while self.outcome is None:
-            legal = self.game.legal_actions()
-            if len(legal) > 1:
-                return Ask(self.game.to_move, legal)
-            self._apply(legal[0], None)
+            rows = self.game.legal_rows()
+            if len(rows) > 1 or len(rows[0].actions) > 1:
+                return Ask(self.game.to_move, rows)
+            self._apply(rows[0].actions[0], None)
         return None
 
     def request(
-        self, ask: Ask, number: int, points: messages.Points, clock: messages.Clock, *, with_legal: bool = True
-    ) -> messages.Request:
+        self, ask: Ask, number: int, points: Points, clock: Clock, *, with_legal: bool = True
+    ) -> EncodedRequest:
         """The question as a message, with the events since the seat's last request. Call it once for each question."""
-        news = self._news[ask.seat]
-        message = messages.Request(
-            id=number,
-            phase=_PHASES[self.game.phase],
-            legal=tuple([action.text for action in ask.legal]) if with_legal else (),
-            state=self._translators[ask.seat].state(points),
-            events=translate.events(news, ask.seat),
-            clock=clock,
-        )
-        news.clear()
-        return message
+        seat, moves = ask.seat, self.moves
+        news = moves[self._told[seat] :]
+        self._told[seat] = len(moves)
+        return EncodedRequest(number, self._fields[seat].fields(ask.rows if with_legal else (), points, news, clock))
 
     def answer(self, text: str, ms: int, note: str | None = None) -> None:
         """Apply the move that the bot named. It forfeits the round if the move is illegal."""
@@ -128,6 +117,4 @@ class Referee:
         seat = self.game.to_move
         self.game.apply(action)
         self.moves.append(Move(seat, action.text, ms))
-        for each in SEATS:
-            self._news[each].append((seat, action))
         self.outcome = self.game.outcome

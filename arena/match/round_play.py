@@ -27,7 +27,7 @@ from arena.match.round_clock import RoundClock
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Action, BotMessage, Clock, Request
+from protocol.messages import Action, BotMessage, Clock, EncodedRequest
 from protocol.session import State
 
 Players = tuple[Player, Player]
@@ -129,7 +129,7 @@ class RoundPlay:
             if watchers:
                 look()
 
-    def _ask_again(self, request: Request, question: Ask, closed: LinkClosed) -> Logic[tuple[BotMessage, Ask]]:
+    def _ask_again(self, request: EncodedRequest, question: Ask, closed: LinkClosed) -> Logic[tuple[BotMessage, Ask]]:
         """Repeat the request each time the bot has reconnected. Raises TimeIsUp, Gone or RemoteProtocolError if the bot
         fails."""
         player, host = self._players[self._seat], self._hosts[self._seat]

@@ -33,8 +33,9 @@ from arena.tournament.ledger import read_past
 from engine.errors import NotationError
 from engine.ruleset import RULE_SETS, RuleSet
 from protocol import messages
+from protocol.decoding import LineDecoder
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Bye, Error, ServerHello, Welcome, decode_from_bot, encode
+from protocol.messages import BotMessage, Bye, Error, ServerHello, Welcome, encode
 from tests.helpers.commands import arena
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
@@ -190,14 +191,17 @@ def test_what_an_option_expects_is_not_cut_out_of_another_text(
 )
 def test_a_wrong_line_is_judged_alike_whatever_the_decoder_says(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     class Decoder:
+        def __init__(self, _union: object):
+            pass
+
         def decode(self, _line: bytes) -> None:
             raise msgspec.ValidationError(NONSENSE)
 
     with pytest.raises(RemoteProtocolError) as then:
-        decode_from_bot(line)
-    monkeypatch.setattr("protocol.decoding.decoder_of", lambda _union: Decoder())
+        LineDecoder(BotMessage, {}).decode(line)
+    monkeypatch.setattr("msgspec.json.Decoder", Decoder)
     with pytest.raises(RemoteProtocolError) as now:
-        decode_from_bot(line)
+        LineDecoder(BotMessage, {}).decode(line)
     assert then.value.code == now.value.code
     assert ("A name is" in str(then.value)) == ("A name is" in str(now.value))
 

@@ -29,7 +29,7 @@ from arena.tournament.runner import Tournament
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import PRESETS
-from protocol.messages import Clock, Points, encode
+from protocol.messages import Clock, Points
 from tests.bench import workers
 from tests.helpers.drivers import RunLogic, match_of, players_of, run_by_polling, run_by_trio, whole_match
 
@@ -93,7 +93,7 @@ def recorded_requests() -> list[bytes]:
         rng = random.Random(number)
         referee = Referee(PRESETS["base"], Deal.from_seed(str(number), tactics=False), SEATS[0])
         while ask := referee.ask():
-            lines.append(encode(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None))))
+            lines.append(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None)).line())
             referee.answer(rng.choice(ask.legal).text, 0)
     return lines
 

@@ -34,7 +34,7 @@ def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], firs
     referee = Referee(rules, deal, first)
     while ask := referee.ask():
         request = referee.request(ask, len(referee.moves) + 1, Points(0, 0), Clock(None, None))
-        referee.answer(choosers[ask.seat](request), 0)
+        referee.answer(choosers[ask.seat](request.decoded()), 0)
     assert referee.fault is None
     assert referee.outcome is not None
     return referee.outcome

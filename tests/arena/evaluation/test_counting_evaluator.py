@@ -37,7 +37,7 @@ def test_it_would_play_what_the_counting_bot_plays(preset: str) -> None:
         referee = Referee(rules, Deal.from_seed(str(seed), rules.tactics), SEATS[0])
         while ask := referee.ask():
             seen = referee.game.position().seen_by(ask.seat)
-            move = counting.choose(referee.request(ask, 1, Points(0, 0), Clock(None, None)))
+            move = counting.choose(referee.request(ask, 1, Points(0, 0), Clock(None, None)).decoded())
             assert EVALUATOR.opinion(seen, ask.legal).best == move
             asked.add(seen.phase)
             referee.answer(move, 0)

@@ -15,7 +15,17 @@ from engine.cards import SEATS, Seat, card_texts, other
 from engine.ruleset import PRESETS
 from engine.scoring import Score
 from protocol.fairness import DealCheck
-from protocol.messages import Action, BotHello, Clock, MatchClock, Message, Points, ServerHello, Welcome
+from protocol.messages import (
+    Action,
+    BotHello,
+    Clock,
+    EncodedRequest,
+    MatchClock,
+    Message,
+    Points,
+    ServerHello,
+    Welcome,
+)
 from protocol.session import Role, Session, State
 
 KEY = DealKey("7", is_public=True)
@@ -43,6 +53,13 @@ class Bot:
         assert self.session is not None
         assert self.end.receive(self.session.send(message).rstrip(b"\n")) == message
         self.heard.append(message)
+
+    def hear_request(self, request: EncodedRequest) -> None:
+        assert self.session is not None
+        line = self.session.send_request(request.id, request.line())
+        heard = self.end.receive(line.rstrip(b"\n"))
+        assert heard == request.decoded()
+        self.heard.append(heard)
 
     def say(self, message: Message) -> None:
         assert self.session is not None
@@ -82,8 +99,8 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat, mirror
             move = rng.choice(ask.legal).text
             if ask.seat == seat:
                 request = host.ask(ask, UNTIMED)
-                bot.hear(request)
-                assert request.state.points == start.points
+                bot.hear_request(request)
+                assert request.decoded().state.points == start.points
                 bot.say(Action(request.id, move))
             referee.answer(move, 0)
         assert referee.outcome is not None
@@ -126,7 +143,7 @@ def test_a_round_can_end_while_its_bot_is_asked() -> None:
     bot.connect()
     ask = start_of_round(bot, host, planned).ask()
     assert ask is not None
-    bot.hear(host.ask(ask, UNTIMED))
+    bot.hear_request(host.ask(ask, UNTIMED))
     assert bot.session is not None
     assert bot.session.state is State.THINKING
     outcome = finished().outcome
@@ -148,7 +165,7 @@ def test_ids_rise_from_where_the_connection_is_by_the_step_that_is_wanted() -> N
     ask = start_of_round(bot, host, planned).ask()
     assert ask is not None
     first = host.ask(ask, UNTIMED)
-    assert (first.id, first.legal) == (1, ())
+    assert (first.id, first.decoded().legal) == (1, ())
     assert bot.session is not None
     bot.session.last_id = 40
     assert host.ask_again(first) == msgspec.structs.replace(first, id=41)
@@ -188,10 +205,10 @@ def test_a_bot_that_came_back_on_another_connection_is_where_it_was() -> None:
     ask = start_of_round(bot, host, planned).ask()
     assert ask is not None
     request = host.ask(ask, UNTIMED)
-    bot.hear(request)
+    bot.hear_request(request)
     before = bot.heard[-3:]
     bot.connect()
     for message in host.start_again():
         bot.hear(message)
-    bot.hear(host.ask_again(request))
+    bot.hear_request(host.ask_again(request))
     assert bot.heard[-3:] == before

@@ -7,12 +7,13 @@ from hypothesis import given
 
 from arena.journal.endings import Fault
 from arena.match.referee import Move, Referee
-from arena.match.translate import Translator, side_of
+from arena.match.request_fields import RequestFields
+from arena.match.translate import side_of
 from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, card_texts, other
 from engine.deal import Deal
 from engine.record import GameRecord, verify
 from engine.ruleset import PRESETS, RuleSet
-from protocol.messages import Clock, Points
+from protocol.messages import Clock, EncodedRequest, Points, encode
 from tests.helpers.walks import rule_sets, seeds, walk
 
 UNTIMED = Clock(None, None)
@@ -51,17 +52,17 @@ def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
     played = referee("base")
     first = played.ask()
     assert first is not None
-    assert played.request(first, 1, NO_POINTS, UNTIMED).events == ()
+    assert played.request(first, 1, NO_POINTS, UNTIMED).decoded().events == ()
     played.answer(first.legal[0].text, 5)
     second = played.ask()
     assert second is not None
     assert second.seat == 1
-    heard = played.request(second, 1, NO_POINTS, UNTIMED).events
+    heard = played.request(second, 1, NO_POINTS, UNTIMED).decoded().events
     assert [(event.by, event.move) for event in heard] == [("opponent", first.legal[0].text)]
     played.answer(second.legal[0].text, 5)
     third = played.ask()
     assert third is not None
-    heard = played.request(third, 2, NO_POINTS, UNTIMED).events
+    heard = played.request(third, 2, NO_POINTS, UNTIMED).decoded().events
     assert [event.by for event in heard] == ["you", "opponent"]
 
 
@@ -70,7 +71,7 @@ def test_a_returned_card_is_masked_for_the_opponent_only() -> None:
         played = referee("tactics", str(seed))
         rng = random.Random(seed)
         while ask := played.ask():
-            request = played.request(ask, 1, NO_POINTS, UNTIMED)
+            request = played.request(ask, 1, NO_POINTS, UNTIMED).decoded()
             for event in request.events:
                 if event.move.startswith("return "):
                     masked = event.move in ("return clan", "return tactic")
@@ -114,11 +115,12 @@ def test_notes_are_kept_by_the_number_of_their_move() -> None:
 
 @given(rule_sets, seeds)
 def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet, seed: int) -> None:
-    translators: tuple[Translator, ...] = ()
+    made: tuple[RequestFields, ...] = ()
     for game, _ in walk(rules, seed):
-        translators = translators or tuple(Translator(game, seat) for seat in SEATS)
+        made = made or tuple(RequestFields(game, seat) for seat in SEATS)
         for seat in SEATS:
-            rival, seen, state = other(seat), game.position().seen_by(seat), translators[seat].state(NO_POINTS)
+            request = EncodedRequest(1, made[seat].fields((), NO_POINTS, (), UNTIMED)).decoded()
+            rival, seen, state = other(seat), game.position().seen_by(seat), request.state
             assert state.hand == card_texts(seen.hands[seat])
             assert seen.clan_deck == (CLAN_BACK,) * state.decks.clan
             assert seen.tactic_deck == (TACTIC_BACK,) * state.decks.tactic
@@ -137,11 +139,26 @@ def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet,
                 assert (shown.needs, shown.modes) == (stone.needs, card_texts(stone.modes))
 
 
+@given(rule_sets, seeds)
+def test_requests_are_encoded_as_the_protocol_encodes_them(rules: RuleSet, seed: int) -> None:
+    played, rng = Referee(rules, Deal.from_seed(str(seed), rules.tactics), SEATS[seed % 2]), random.Random(seed)
+    while ask := played.ask():
+        number, points = rng.randrange(1, 2**53), Points(rng.randrange(100), rng.randrange(100))
+        clock = rng.choice([UNTIMED, Clock(1000, None), Clock(None, rng.randrange(10**6)), Clock(500, 0)])
+        request = played.request(ask, number, points, clock, with_legal=rng.random() < 0.9)
+        decoded = request.decoded()
+        assert request.line() == encode(decoded)
+        assert (decoded.id, decoded.phase, decoded.clock) == (number, played.game.phase.value, clock)
+        assert decoded.state.points == points
+        assert decoded.legal in ((), tuple(action.text for action in played.game.legal_actions()))
+        played.answer(rng.choice(ask.legal).text, 5)
+
+
 def test_a_request_can_leave_out_the_legal_moves() -> None:
     played = referee()
     ask = played.ask()
     assert ask is not None
-    assert played.request(ask, 1, NO_POINTS, UNTIMED, with_legal=False).legal == ()
+    assert played.request(ask, 1, NO_POINTS, UNTIMED, with_legal=False).decoded().legal == ()
 
 
 def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -> None:

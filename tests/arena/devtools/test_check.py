@@ -16,6 +16,7 @@ from arena.devtools.check_report import Checked, as_junit
 from arena.devtools.examination import Finding, Verdict
 from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotSpec
+from tests.helpers.paths import STEADY_BOT
 from tests.helpers.processes import bad_bot, bad_command
 
 QUICK = CheckLimits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
@@ -38,6 +39,17 @@ async def test_a_good_bot_passes_every_check() -> None:
         "rules-expert", "rules-tactics", "rules-tactics-expert", "rules-classic", "memory", "bye", "end-of-input",
         "notes", "speed-p99", "speed-worst",
     ]  # fmt: skip
+
+
+async def test_each_check_gives_the_bot_the_same_seeds(tmp_path: Path) -> None:
+    heard = []
+    for name in ("one", "two"):
+        command = (sys.executable, str(STEADY_BOT), "a", f"log={tmp_path / name}")
+        await examined(BotSpec("a", command), CheckLimits(), rounds=2)
+        lines = map(json.loads, (tmp_path / name).read_text().splitlines())
+        heard.append([line["seed"] for line in lines if line["type"] in ("welcome", "round_start")])
+    assert heard[0] == heard[1]
+    assert len(set(heard[0])) > 10
 
 
 async def test_notes_that_will_be_cut_are_a_warning() -> None:

@@ -10,7 +10,7 @@ from arena.bots.conversation import Conversation, LinkClosed
 from arena.bots.launch import Overrun
 from arena.bots.process_state import KeepStderr, ProcessState, SpawnError, exit_words
 from arena.bots.wants import Hear, Logic, Say
-from arena.journal.endings import Fault
+from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.timekeeping import TimeIsUp
 from arena.support.version import SERVER
@@ -156,8 +156,8 @@ class LocalPlayer(Player):
             overrun, wrote = process.state.overrun, (yield from process.last_words())
             yield from self.leave()
             if overrun:
-                raise LeftBetweenRounds(overrun.ending, f"after the previous round {overrun.words}")
-            ended = f"it exited on its own after the previous round ({exit_words(status)})"
+                raise LeftBetweenRounds(overrun.ending, f"{ENDED_BETWEEN_ROUNDS} {overrun.words}")
+            ended = f"{LEFT_BETWEEN_ROUNDS} ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
             self.welcome_seed = seed

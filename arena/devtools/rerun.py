@@ -17,7 +17,7 @@ from arena.bots.player import LocalPlayer, StartFailure
 from arena.bots.stderr import PassedOn
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.watchdog import Watchdog
-from arena.journal.endings import Fault
+from arena.journal.endings import Fault, is_between_rounds
 from arena.match.host import Host
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
 from arena.match.match import Match, PlayedRound
@@ -64,7 +64,7 @@ class _Bundled:
             raise self.error(str(error)) from None
         self.seat: Seat = SEATS[self.facts.fault.seat]
         self.first: Seat = SEATS[self.facts.first]
-        self.start = self.facts.start or _probable_start(self.facts.round)
+        self.start = self.facts.start or _probable_start(self.facts)
         self.moves = tuple(RecordedMove(*move) for move in self.facts.moves or ())
 
     def error(self, problem: str) -> BundleError:
@@ -119,11 +119,18 @@ class _Bundled:
             raise self.error(f"{at} {name}; --live plays the round freely")
 
 
-def _probable_start(round_id: str) -> BundledStart:
+def _probable_start(facts: FaultBundle) -> BundledStart:
     """What an older bundle does not say, as well as it can be said."""
-    match, _, number = round_id.rpartition(".")
+    match, _, number = facts.round.rpartition(".")
     count = int(number) if re.fullmatch("[1-9][0-9]{0,8}", number) else 1
-    return BundledStart(match=match, number=count, rounds=count, points=(0, 0), salt=secrets.token_hex(16))
+    return BundledStart(
+        match=match,
+        number=count,
+        rounds=count,
+        points=(0, 0),
+        salt=secrets.token_hex(16),
+        begun=not is_between_rounds(facts.fault.detail),
+    )
 
 
 def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:

@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from arena.journal.endings import ENDINGS, Fault, verify
+from arena.journal.endings import ENDINGS, Fault, is_between_rounds, verify
 from arena.journal.index import ambiguous_ids, round_address
 from arena.journal.lines import (
     Entry,
@@ -106,7 +106,8 @@ class RecordedRound:
         ending = ENDINGS[self.line.result.ending]
         if self.line.fault is None or self.line.fault.seat != seat or not isinstance(ending, Fault):
             return None
-        return None if ending is Fault.FAILED_TO_START else ending
+        was_asked = ending is not Fault.FAILED_TO_START and not is_between_rounds(self.line.fault.detail)
+        return ending if was_asked else None
 
 
 @attrs.frozen

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 else:  # a msgspec struct with a field of this type refuses any other text
     EndingName = Literal[tuple(ENDINGS)]
 
+# How the details of a fault begin if it came between two rounds, so that no decision was asked for.
+LEFT_BETWEEN_ROUNDS: Final = "it exited on its own after the previous round"
+ENDED_BETWEEN_ROUNDS: Final = "after the previous round"
+
 _BY_THE_MOVER: Final = (Fault.ILLEGAL_MOVE, Fault.MALFORMED, Fault.TIMEOUT)
 
 
@@ -39,6 +43,11 @@ def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
     Journals from before the field existed say so only in words: the ending, the missing moves and the missing bundle
     are the same for a bot that failed to start and whose bundle could not be written."""
     return detail.startswith("withdrawn after ") if withdrawn is None else withdrawn
+
+
+def is_between_rounds(detail: str) -> bool:
+    """Whether a fault with this detail came before the first decision of its round. Only its words say so."""
+    return detail.startswith((LEFT_BETWEEN_ROUNDS, ENDED_BETWEEN_ROUNDS))
 
 
 def verify(record: GameRecord) -> None:

@@ -389,6 +389,13 @@ def between_rounds(facts: dict[str, Any]) -> None:
     facts["start"]["begun"] = False
 
 
+def between_rounds_before(facts: dict[str, Any]) -> None:
+    """As an earlier version wrote it."""
+    without_start(facts)
+    facts["moves"] = []
+    facts["fault"]["detail"] = "it exited on its own after the previous round (exit status 1)"
+
+
 def other_moves(facts: dict[str, Any]) -> None:
     facts["moves"].reverse()
 
@@ -423,6 +430,7 @@ def seat_two(facts: dict[str, Any]) -> None:
         (remote_itself, "bad connected from outside, so the arena cannot start it; the messages of the round are "),
         (without_moves, "this bundle has no moves, as in earlier versions; --live plays its round freely"),
         (between_rounds, "bad failed between two rounds, before it was asked for a decision of this one; there is no "),
+        (between_rounds_before, "bad failed between two rounds, before it was asked for a decision of this one; "),
         (other_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (fewer_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (impossible_seed, "this is not the bundle of a fault (Expected `int` <= 9007199254740991 - at `$.start.bot_s"),

@@ -175,8 +175,10 @@ def problem_of(spec: BotSpec, view: View, machine: Machine) -> Problem | None:
     except SandboxError as error:
         return Problem(str(error), of_bot=True)
     reader = f"user {spec.sandbox.user or USER}" if os.geteuid() == 0 else "bwrap"
-    reached = f"{reader} cannot reach what the bot needs ({words}); install it under /usr or make its folders readable"
-    return Problem(f"{reached} for all, or run the arena as the user to whom they belong", of_bot)
+    remedy = (
+        "use programs in /usr, such as /usr/bin/python3, make its folders readable for all, or run the arena as the"
+    )
+    return Problem(f"{reader} cannot reach what the bot needs ({words}); {remedy} user to whom they belong", of_bot)
 
 
 _NOTHING: Final = View(Path(_TEST), (), (), (), ())

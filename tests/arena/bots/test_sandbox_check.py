@@ -277,7 +277,8 @@ def test_a_machine_without_user_namespaces_is_told_how_to_allow_them(folder: Pat
 @pytest.mark.skipif(not IS_ROOT, reason="only root starts bots as another user")
 def test_what_the_other_user_cannot_reach_is_named(folder: Path) -> None:
     remedy = (
-        "; install it under /usr or make its folders readable for all, or run the arena as the user to whom they belong"
+        "; use programs in /usr, such as /usr/bin/python3, make its folders readable for all, or run the arena as the "
+        "user to whom they belong"
     )
     words = f"one of these cannot be run or read: {PYTHON}, {folder}/a/a.py"
     (folder / "a").chmod(0o700)

@@ -171,7 +171,7 @@ class Tournament:
     async def _worker_died(self, match: PlannedMatch, death: Death) -> None:
         """Have the round that was under way played again. It gets a new deal if the bots have seen the old one, unless
         the organiser chose the seed: then all deals are known and stay the same, as after a stop."""
-        self.warn(death.reason)
+        self.warn(f"a match was interrupted: {death.reason}")
         planned, key = death.under_way, self._config.key
         assert key is not None
         if planned is None or planned.id in self._ledger.finished:

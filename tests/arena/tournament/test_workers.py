@@ -139,7 +139,7 @@ def test_a_round_whose_deal_was_seen_is_void_when_its_worker_dies_and_gets_anoth
     (void,) = voids_in(journal)
     assert (void.id, void.excused) == ("1.1-2.1", None)
     assert void.reason == "the worker process that played it ended (killed by signal 9)"
-    assert ran.warnings == [void.reason]
+    assert ran.warnings == [f"a match was interrupted: {void.reason}"]
     assert [line.fault for line in rounds_in(journal)] == [None, None]
     report = verify_journals([journal])
     assert (report.problems, report.voids) == ([], 1)

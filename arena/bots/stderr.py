@@ -31,11 +31,18 @@ class PassedOn:
 
 
 class StderrKeeper:
-    """Writes the stderr of each bot to a file in `folder`, up to a limit."""
+    """Writes the stderr of each bot to a file in `folder`, up to a limit. With `send`, which takes the number of the
+    bot and what it wrote, that is called instead."""
 
-    def __init__(self, folder: Path | None, warn: Callable[[str], None]):
+    def __init__(
+        self,
+        folder: Path | None,
+        warn: Callable[[str], None],
+        send: Callable[[int, bytes], None] | None = None,
+    ):
         self._folder = folder
         self._warn = warn
+        self._send = send
         self._left: dict[int, int] = {}
 
     def of(self, number: int, spec: BotSpec) -> Callable[[bytes], None]:
@@ -43,6 +50,10 @@ class StderrKeeper:
 
         def keep(data: bytes) -> None:
             if not data or self._folder is None or self._left.get(number, _STDERR_CAP) <= 0:
+                return
+            if self._send is not None:
+                self._left[number] = self._left.get(number, _STDERR_CAP) - len(data)
+                self._send(number, data)
                 return
             try:
                 self._folder.mkdir(exist_ok=True)

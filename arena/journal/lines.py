@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Literal, cast
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from arena.journal.endings import ENDINGS, is_withdrawal
@@ -87,6 +87,8 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     started: str
     fault: FaultLine | None = None
     salt: str = ""  # hashed with the deal for the bots; journals from before 0.2 have none
+    host: str | None = None  # the machine of a cluster that it was played on
+    delay: Milliseconds | None = None  # for how long that machine stood still meanwhile
 
     def __post_init__(self) -> None:
         if self.first not in (0, 1):
@@ -101,6 +103,8 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     reason: str
     started: str
     excused: int | None = None  # the seat whose lateness was excused; null if the arena itself failed
+    # The round was not under way: it is void only because the bots may have seen its deal on a machine that was lost.
+    along: bool | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.excused not in (None, 0, 1):

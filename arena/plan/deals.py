@@ -14,6 +14,7 @@ is another one for each attempt at a round: an opponent that has seen a void att
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
@@ -95,6 +96,36 @@ class DealKey:
 
 def _leading_bits(digits: str) -> int:
     return int(digits, 16) >> (4 * len(digits) - _BOT_SEED_BITS)
+
+
+@attrs.frozen
+class GrantedDeals:
+    """Takes the place of a DealKey where the key must not be known: it has the deals of single rounds, and more can be
+    added."""
+
+    _deals: dict[tuple[str, int], Dealt] = attrs.field(factory=dict, repr=False)  # by round and its number of voids
+
+    def has(self, round_id: str, voids: int) -> bool:
+        return (round_id, voids) in self._deals
+
+    def add(self, deals: Mapping[tuple[str, int], Dealt]) -> None:
+        self._deals.update(deals)
+
+    def deal(
+        self,
+        planned: PlannedRound,
+        rules: RuleSet,
+        *,
+        voids: int = 0,
+        resumes: int = 0,  # noqa: ARG002
+        mirrored_seed: str | None = None,
+        bots: tuple[str, str] | None = None,  # noqa: ARG002
+    ) -> Dealt:
+        """The deal of a round that was granted."""
+        dealt = self._deals[planned.id, voids]
+        if mirrored_seed is None:
+            return dealt
+        return attrs.evolve(dealt, seed=mirrored_seed, deal=Deal.from_seed(mirrored_seed, rules.tactics))
 
 
 def is_recorded(config: RecordedConfig) -> bool:

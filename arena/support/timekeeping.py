@@ -39,6 +39,7 @@ class Stalls:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self.last_look = math.inf
+        self.lost = 0.0  # seconds in all stalls
         self._stalls: deque[Stall] = deque(maxlen=_KEPT)
 
     def begin(self) -> None:
@@ -52,6 +53,7 @@ class Stalls:
         late = now - self.last_look > BEAT + _NOTABLE
         if late:
             self._stalls.append(Stall(self.last_look, now))
+            self.lost += now - self.last_look
         self.last_look = now
         return late
 

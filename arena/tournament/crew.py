@@ -10,26 +10,54 @@ that answers none of many.
 import contextlib
 import math
 import os
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import Final
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol
 
 import attrs
 import trio
 
-from arena.bots.process_state import exit_words
 from arena.bots.streams import TcpStream
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Beat, GoOn, MatchJob, MatchOver, Order, Report, Setup, Shown, Standing, Started, waits
+from arena.worker.job import (
+    Beat,
+    DealWanted,
+    GoOn,
+    MatchJob,
+    MatchOver,
+    Order,
+    Report,
+    Setup,
+    Shown,
+    Standing,
+    Started,
+    waits,
+)
+from arena.worker.pinning import other_programs
 from arena.worker.process import END_SECONDS, WorkerProcess
 
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
 Hear = Callable[[Report], Awaitable[None]]
+
+
+class Process(Protocol):
+    """What a crew needs of a worker process, wherever it runs."""
+
+    socket: socket.socket  # for orders and reports; its other end is closed when the process is gone
+
+    def kill(self) -> None: ...
+
+    def hang_up(self) -> None:
+        """Have it end its bots and exit."""
+
+    def ended(self) -> str:
+        """How it ended, in words. It was killed before, or has closed its end."""
 
 
 @attrs.frozen
@@ -39,6 +67,8 @@ class Death:
     reason: str
     under_way: PlannedRound | None
     was_shown: bool  # the bots may have seen the deal
+    also_shown: tuple[PlannedRound, ...] = ()  # other unfinished rounds whose deals they may have seen
+    is_ours: bool = True  # a failure that counts; False if the way to the worker was lost, whatever was played
 
 
 @attrs.define(eq=False)
@@ -51,10 +81,11 @@ class _Playing:
     over: trio.Event = attrs.field(factory=trio.Event)
 
 
-class _Worker:
-    """One worker process."""
+class CrewWorker:
+    """One worker process. It hangs if it answers none of many beats, which come every `pause` seconds."""
 
-    def __init__(self, process: WorkerProcess, setup: Setup):
+    def __init__(self, process: Process, setup: Setup, pause: float = _BEAT):
+        self._pause = pause
         self._process = process
         self._stream = TcpStream(process.socket)
         self.setup = setup
@@ -62,6 +93,7 @@ class _Worker:
         self.matches: dict[str, _Playing] = {}
         self._missed = 0  # beats
         self._is_heard = False  # whether the next report would be heard at once
+        self._is_set_up = False
         self._told: Standing | None = None
         self._hung = ""
         self._listening = trio.CancelScope(shield=True)
@@ -78,12 +110,20 @@ class _Worker:
             self._told = standing
             await self.send(standing)
 
-    async def begin(self, job: MatchJob) -> _Playing:
+    async def _begin(self, job: MatchJob) -> _Playing:
         self.matches[job.planned.id] = playing = _Playing()
-        orders: list[Order] = [self.setup] if self._told is None else []
-        self._told = job.standing
+        orders: list[Order] = [] if self._is_set_up else [self.setup]
+        self._is_set_up, self._told = True, job.standing
         await self.send(*orders, job)
         return playing
+
+    async def play(self, job: MatchJob) -> Death | None:
+        """Have a match played. Returns None when it is over, or how the worker died."""
+        if self.gone.is_set():
+            return Death("the worker process that was to play it is gone", None, was_shown=False)
+        playing = await self._begin(job)
+        await playing.over.wait()
+        return playing.death
 
     async def listen(self, hear: Hear) -> None:
         """Hear reports until the worker closes its end."""
@@ -115,28 +155,30 @@ class _Worker:
                 return
         await hear(report)
         if waits(report):
-            await self.send(GoOn(report.line.match))
+            await self.send(GoOn(report.match if isinstance(report, DealWanted) else report.line.match))
 
     def _reap(self) -> None:
         self._process.kill()  # only one that hangs is not gone already
-        words = self._hung or f"ended ({exit_words(self._process.wait())})"
+        words = self._process.ended()
         self._stream.close()
         self.gone.set()
         for playing in self.matches.values():
-            playing.death = Death(f"the worker process that played it {words}", playing.under_way, playing.was_shown)
+            playing.death = Death(
+                f"the worker process that played it {self._hung or words}", playing.under_way, playing.was_shown
+            )
             playing.over.set()
 
     async def beat(self, standing: Callable[[], Standing]) -> None:
         """Tell the worker what is new, and kill it if it hangs, until it is gone."""
         while not self.gone.is_set():
-            with trio.move_on_after(_BEAT):
+            with trio.move_on_after(self._pause):
                 await self.gone.wait()
                 return
             await self.tell(standing())
             if not self._is_heard:
                 continue
             if self._missed == _MOST_MISSED:
-                self._hung = f"did not react for {_MOST_MISSED * _BEAT:.0f} s and was killed"
+                self._hung = f"did not react for {_MOST_MISSED * self._pause:.0f} s and was killed"
                 self._process.kill()
                 return
             self._missed += 1
@@ -153,6 +195,24 @@ class _Worker:
         await self.gone.wait()
 
 
+class AnyCrew(Protocol):
+    """Who plays the matches between bots that the arena starts."""
+
+    def at_work(self) -> AbstractAsyncContextManager[None]:
+        """Matches can be played during the block."""
+
+    async def play(self, job: Callable[[], MatchJob]) -> Death | None:
+        """Have a match played; `job` makes it, from what is known of it by then. Returns None when it is over, or how
+        its worker died."""
+
+    async def tell(self, standing: Standing) -> None:
+        """Take note of what the tournament has decided."""
+
+
+# Makes a crew. It may call the last argument, with the reason, if it cannot go on.
+Hire = Callable[[Config, Hear, Callable[[], Standing], Callable[[str], None]], AnyCrew]
+
+
 class Crew:
     """The workers of a tournament. `hear` is called with each report, and `standing` says what the tournament has
     decided. `spare` is a worker that was started early."""
@@ -167,7 +227,7 @@ class Crew:
         self._hear = hear
         self._standing = standing
         self._spare = spare
-        self._workers: list[_Worker] = []
+        self._workers: list[CrewWorker] = []
         self._nursery: trio.Nursery | None = None
 
     @contextlib.asynccontextmanager
@@ -182,28 +242,25 @@ class Crew:
                         for worker in self._workers:
                             ending.start_soon(worker.end)
 
-    async def play(self, job: MatchJob) -> Death | None:
-        """Have a match played. Returns None when it is over, or how its worker died."""
+    async def play(self, job: Callable[[], MatchJob]) -> Death | None:
         try:
             worker = self._free()
         except OSError as error:
             return Death(f"no worker process could be started: {error.strerror}", None, was_shown=False)
-        playing = await worker.begin(job)
-        await playing.over.wait()
-        return playing.death
+        return await worker.play(job())
 
     async def tell(self, standing: Standing) -> None:
         """Tell all workers what the tournament has decided."""
         for worker in tuple(self._workers):
             await worker.tell(standing)
 
-    def _free(self) -> _Worker:
+    def _free(self) -> CrewWorker:
         """The worker with the fewest matches; a new one if all have some and there may be more. Raises OSError."""
         free = min(self._workers, key=lambda worker: len(worker.matches), default=None)
         if free is None or (free.matches and len(self._workers) < self._most):
             assert self._nursery is not None
             process, self._spare = self._spare or WorkerProcess(), None
-            free = _Worker(process, self._setup())
+            free = CrewWorker(process, self._setup())
             self._workers.append(free)
             self._nursery.start_soon(self._listen, free)
             self._nursery.start_soon(free.beat, self._standing)
@@ -215,7 +272,7 @@ class Crew:
         core = min(self._cores, key=taken.__getitem__, default=None)
         return Setup(self._share, core, always_pinned=bool(self._affinity))
 
-    async def _listen(self, worker: _Worker) -> None:
+    async def _listen(self, worker: CrewWorker) -> None:
         try:
             await worker.listen(self._hear)
         finally:
@@ -226,13 +283,6 @@ def _cores(config: Config) -> list[int]:
     """The cores to which workers may be pinned. By default none unless each worker can have one that is idle, because
     a pinned worker cannot avoid other programs."""
     cores = sorted(os.sched_getaffinity(0))
-    if config.affinity is False or (config.affinity is None and config.most_workers + _others() > len(cores)):
+    if config.affinity is False or (config.affinity is None and config.most_workers + other_programs() > len(cores)):
         return []
     return cores
-
-
-def _others() -> int:
-    """How many programs besides this one are running: now, and on average in the last minute. The second figure still
-    counts a tournament that has just ended, and the first one may be a coincidence."""
-    average, _, _, now, _ = Path("/proc/loadavg").read_text().split()
-    return min(round(float(average)), int(now.partition("/")[0]) - 1)

@@ -10,6 +10,7 @@ from arena.journal.lines import Journal, JournalError
 from arena.plan.config import Config
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
+from arena.tournament.crew import Hire
 from arena.tournament.events import Listener, TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
 from arena.tournament.runner import Tournament, TournamentError
@@ -28,9 +29,11 @@ class TournamentRun:
     rescue: Rescue | None = None  # if another program changed the journal meanwhile
 
 
-def drive(config: Config, listener: Listener, spare: WorkerProcess | None = None) -> TournamentRun:
-    """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early.
-    Raises JournalError if it cannot begin."""
+def drive(
+    config: Config, listener: Listener, spare: WorkerProcess | None = None, hire: Hire | None = None
+) -> TournamentRun:
+    """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early, and
+    `hire` makes a crew that plays elsewhere. Raises JournalError if it cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -40,7 +43,7 @@ def drive(config: Config, listener: Listener, spare: WorkerProcess | None = None
         before = len(ledger.finished)
         failure = None
         listener.heard(TournamentOpened(total, before))
-        tournament = Tournament(config, journal, ledger, listener, spare=spare)
+        tournament = Tournament(config, journal, ledger, listener, spare=spare, hire=hire)
         tune_gc()
         raise_descriptor_limit()
         try:

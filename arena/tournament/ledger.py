@@ -71,7 +71,7 @@ class Ledger:
         self.voids[line.id] += 1
         if line.excused is not None:
             self.excused[line.bots[line.excused]] += 1
-        else:
+        elif line.along is not True:
             self.lost.update(line.bots)
 
     def _failed(self, line: RoundLine, seat: int) -> bool | None:

@@ -17,11 +17,12 @@ another deal, nobody can tell who did it, and so no bot can be charged.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import trio
 
 from arena.bots.stderr import StderrKeeper
@@ -36,13 +37,27 @@ from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
 from arena.support.timestamps import utc_now
-from arena.tournament.crew import Crew, Death
+from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
 from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
 from arena.tournament.writer import JournalWriter
-from arena.worker.job import Finished, Looked, MatchJob, Report, RoundSeen, SoFar, Standing, Started, Voided, Warned
+from arena.worker.fault_bundle import write_bundle
+from arena.worker.job import (
+    Bundled,
+    Finished,
+    Looked,
+    MatchJob,
+    Report,
+    RoundSeen,
+    SoFar,
+    Standing,
+    Started,
+    Voided,
+    Warned,
+    Wrote,
+)
 from arena.worker.job_play import JobPlay
 from arena.worker.process import WorkerProcess
 from arena.worker.recording import void_line
@@ -50,6 +65,7 @@ from engine.scoring import Score
 
 _MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
 _MOST_LOST: Final = 5  # rounds of one bot, for the same reasons, in the whole tournament; for a long one see `_lost`
+_LARGEST_BUNDLE: Final = 4 << 20  # characters, from another machine
 _IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
@@ -68,6 +84,7 @@ class Tournament:
         remote_bots: RemoteBots | None = None,
         audience: Audience | None = None,
         spare: WorkerProcess | None = None,
+        hire: Hire | None = None,
     ):
         self._config = config
         self._journal = journal
@@ -82,7 +99,8 @@ class Tournament:
         self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
         self._failure: TournamentError | None = None
         self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
-        self._crew = Crew(config, self._hear, self._standing, spare)
+        crew = hire(config, self._hear, self._standing, self._fail) if hire else None
+        self._crew: AnyCrew = crew or Crew(config, self._hear, self._standing, spare)
         self._playing = trio.CancelScope()
 
     @property
@@ -157,7 +175,7 @@ class Tournament:
         self._match_over(match)
 
     async def _play_in_worker(self, match: PlannedMatch) -> None:
-        while (death := await self._crew.play(self._job(match))) is not None:
+        while (death := await self._crew.play(partial(self._job, match))) is not None:
             await self._worker_died(match, death)
         self._match_over(match)
 
@@ -174,14 +192,22 @@ class Tournament:
         self.warn(f"a match was interrupted: {death.reason}")
         planned, key = death.under_way, self._config.key
         assert key is not None
-        if planned is None or planned.id in self._ledger.finished:
-            self._failed(match.id, f"match {match.id}", death.reason)
-        elif death.was_shown and not key.is_public:
-            one, two = match.bots
-            names = self._config.bots[one].name, self._config.bots[two].name
+        one, two = match.bots
+        names = self._config.bots[one].name, self._config.bots[two].name
+        for other in death.also_shown if not key.is_public else ():
+            await self._void_along(void_line(other, match.id, names, Void(death.reason), utc_now()))
+        if planned is not None and planned.id not in self._ledger.finished and death.was_shown and not key.is_public:
             await self._hear(Voided(void_line(planned, match.id, names, Void(death.reason), utc_now())))
-        else:
-            self._failed(match.id, f"round {planned.id}", death.reason)
+        elif death.is_ours:
+            unfinished = planned is not None and planned.id not in self._ledger.finished
+            what = f"round {planned.id}" if planned and unfinished else f"match {match.id}"
+            self._failed(match.id, what, death.reason)
+
+    async def _void_along(self, line: VoidLine) -> None:
+        """Make a round void that was not under way, only because its deal may have been seen."""
+        line = msgspec.structs.replace(line, along=True)
+        self._ledger.add_void(line)
+        await self._tell(RoundVoid(line))
 
     async def _hear(self, report: Report) -> None:
         """Process a report of a match, wherever it is played."""
@@ -194,6 +220,12 @@ class Tournament:
                 await self._void(line)
             case Warned(text):
                 self.warn(text)
+            case Wrote(number, data):
+                spec = self._config.bots[number]
+                assert isinstance(spec, BotSpec)
+                self._stderr.of(number, spec)(data)
+            case Bundled(folder, files):
+                self._keep_bundle(folder, files)
             case Looked(scene, referee) if self._audience is not None:
                 self._audience.look(scene, referee)
             case RoundSeen(scene, outcome) if self._audience is not None:
@@ -251,9 +283,23 @@ class Tournament:
         return "If this machine is not the reason, a bot without a sandbox is: begin another tournament with --sandbox."
 
     def _fail(self, reason: str) -> None:
+        """Stop: the tournament cannot continue."""
         if self._failure is None:
             self._failure = TournamentError(reason)
             self._playing.cancel()  # `run` raises it once everything that is finished is written
+
+    def _keep_bundle(self, folder: Path, files: Mapping[str, str]) -> None:
+        """Write the bundle of a fault on another machine."""
+        sound = folder.parent == self._beside("faults") and not any("/" in name for name in files)
+        if not sound or sum(map(len, files.values())) > _LARGEST_BUNDLE:
+            self.warn(
+                f"no bundle for {folder.name}: it is larger than {_LARGEST_BUNDLE >> 20} MB, or not a bundle at all"
+            )
+            return
+        try:
+            write_bundle(folder, files)
+        except OSError as error:
+            self.warn(f"no bundle for {folder.name}: {error.strerror}: {error.filename}")
 
     def warn(self, text: str) -> None:
         """Note something for the organiser, once."""

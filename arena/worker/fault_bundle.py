@@ -3,6 +3,7 @@ position, the messages that were exchanged, and what the bots wrote on stderr.""
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -16,9 +17,9 @@ from arena.match.match import PlayedRound
 from arena.match.round_play import Players
 from arena.match.translate import seat_number
 from arena.plan.recorded_config import RecordedBot, recorded_bot
-from arena.plan.schedule import PlannedMatch
 from arena.replay.position_report import titled_text
 from arena.support.text import folder_name, printable
+from arena.worker.job import MatchJob
 from engine.cards import SEATS
 from protocol.messages import BotSeed, Count
 
@@ -66,31 +67,37 @@ class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     recoloured: bool = False  # the deal's colours were permuted, as before version 0.2
 
 
-def write_bundle(
-    parent: Path, played: PlayedRound, players: Players, match: PlannedMatch, points: tuple[int, int]
-) -> Path:
-    """Write a bundle into a new folder in `parent` and return that folder. `points` are those of the match before the
-    round. Of the bots' environments only the names of variables are kept. Raises OSError."""
+def bundle_folder(parent: Path, played: PlayedRound, players: Players) -> Path:
+    """The folder in `parent` for the bundle of a round that ended by a fault."""
     fault = played.referee.fault
     assert fault is not None
-    name = players[fault.seat].spec.name
-    folder = parent / folder_name(f"{played.planned.id}-{name}")
-    folder.mkdir(parents=True, exist_ok=True)
+    return parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
+
+
+def bundle_files(
+    folder: Path, job: MatchJob, played: PlayedRound, players: Players, points: tuple[int, int]
+) -> dict[str, str]:
+    """The files of a bundle, by name. `points` are those of the match before the round. The bots are those of the job,
+    as `arena rerun` can start them on the machine of the tournament. Of their environments only the names of variables
+    are kept."""
+    fault = played.referee.fault
+    assert fault is not None
+    names = (players[0].spec.name, players[1].spec.name)
     bundle = FaultBundle(
         round=played.planned.id,
         rules=played.referee.game.rules.name,
         seed=played.dealt.seed,
         first=seat_number(played.first),
-        cwd=str(Path.cwd()),
-        bots=(recorded_bot(players[0].spec), recorded_bot(players[1].spec)),
-        fault=BundledFault(seat_number(fault.seat), name, fault.ending.value, fault.detail),
+        cwd=job.away.cwd if job.away else str(Path.cwd()),
+        bots=(recorded_bot(job.bots[0]), recorded_bot(job.bots[1])),
+        fault=BundledFault(seat_number(fault.seat), names[fault.seat], fault.ending.value, fault.detail),
         moves=tuple((seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),
         exit_status=(players[0].exit_status, players[1].exit_status),
         rerun=f"arena rerun {shlex.quote(str(folder))}",
         start=BundledStart(
-            match=match.id,
+            match=job.planned.id,
             number=played.planned.number,
-            rounds=match.length,
+            rounds=job.planned.length,
             points=points,
             salt=played.dealt.salt,
             attempt=played.dealt.attempt,
@@ -100,23 +107,27 @@ def write_bundle(
         ),
     )
     # Not with msgspec, which refuses text from a path with bytes that are not UTF-8.
-    (folder / _FILE).write_text(json.dumps(msgspec.to_builtins(bundle), indent=1), encoding="utf-8")
-    names = (players[0].spec.name, players[1].spec.name)
-    position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
-    (folder / "position.txt").write_text(position, encoding="utf-8")
+    files = {_FILE: json.dumps(msgspec.to_builtins(bundle), indent=1)}
+    files["position.txt"] = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
     for seat in SEATS:
-        _write_exchange(folder, players[seat].spec.name, seat, players)
-    return folder
+        files |= _exchange(players[seat].spec.name, seat, players)
+    return files
 
 
-def _write_exchange(folder: Path, name: str, seat: int, players: Players) -> None:
-    player = players[seat]
-    stem = folder_name(f"{seat}-{name}")
+def _exchange(name: str, seat: int, players: Players) -> dict[str, str]:
+    player, stem, files = players[seat], folder_name(f"{seat}-{name}"), {}
     if player.link:
-        said = "".join(f"{said_text(said)}\n" for said in player.link.transcript)
-        (folder / f"{stem}.exchange.txt").write_text(said, encoding="utf-8")
+        files[f"{stem}.exchange.txt"] = "".join(f"{said_text(said)}\n" for said in player.link.transcript)
     if (wrote := player.stderr_tail) is not None:
-        (folder / f"{stem}.stderr.txt").write_text(wrote, encoding="utf-8")
+        files[f"{stem}.stderr.txt"] = wrote
+    return files
+
+
+def write_bundle(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files of a bundle. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def read_bundle(path: Path) -> FaultBundle:

@@ -15,7 +15,7 @@ from arena.journal.lines import RoundLine, VoidLine, encoded
 from arena.match.audience import Scene
 from arena.match.referee import Referee
 from arena.plan.bot_spec import AnySpec
-from arena.plan.deals import DealKey
+from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome, Score
@@ -43,13 +43,22 @@ class SoFar:
 
 
 @attrs.frozen
+class Away:
+    """What a player on another machine has to know. What it would write into folders, it reports instead."""
+
+    cwd: str  # of the owner: folders of bots are relative to it
+    # By bot, if its folder was sent along: its path on the machine of the owner, and on the other one.
+    folders: Mapping[str, tuple[str, str]] = attrs.field(factory=dict)
+
+
+@attrs.frozen
 class MatchJob:
     """A match, and all that is needed to play what is missing of it."""
 
     planned: PlannedMatch
     rules: RuleSet
     bots: Bots
-    key: DealKey
+    key: DealKey | GrantedDeals
     resumes: int  # of the tournament: the deals depend on it
     so_far: SoFar
     standing: Standing
@@ -57,6 +66,7 @@ class MatchJob:
     max_voids: int
     faults: Path | None = None  # the folder for bundles of faults
     stderr: Path | None = None  # the folder for what the bots write on stderr
+    away: Away | None = None  # if it is played on another machine than the tournament
 
     @property
     def names(self) -> tuple[str, str]:
@@ -73,6 +83,7 @@ class Setup:
     concurrency: int  # matches that it may play at once
     core: int | None = None  # that it may have for itself and its bots
     always_pinned: bool = False  # to that core, even if the bots think
+    in_turn: bool = False  # more matches than that wait; else the owner does not send more
 
 
 @attrs.frozen
@@ -87,7 +98,15 @@ class Beat:
     """The owner asks whether the worker still reacts."""
 
 
-Order = Setup | MatchJob | Standing | GoOn | Beat
+@attrs.frozen
+class Deals:
+    """More deals of a match whose player does not know the key, by round and its number of voids."""
+
+    match: str
+    deals: Mapping[tuple[str, int], Dealt] = attrs.field(repr=False)
+
+
+Order = Setup | MatchJob | Standing | GoOn | Deals | Beat
 
 
 # Reports.
@@ -154,6 +173,31 @@ class RoundSeen:
 
 
 @attrs.frozen
+class DealWanted:
+    """The match waits for the deal of this round, which was void so often."""
+
+    match: str
+    round: str
+    voids: int
+
+
+@attrs.frozen
+class Wrote:
+    """What a bot wrote on stderr, if its player cannot keep it."""
+
+    number: int  # of the bot
+    data: bytes = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Bundled:
+    """The files of a fault bundle, by name, likewise."""
+
+    folder: Path  # of the owner
+    files: Mapping[str, str] = attrs.field(repr=False)
+
+
+@attrs.frozen
 class MatchOver:
     match: str
 
@@ -163,10 +207,12 @@ class Alive:
     """The answer to a beat."""
 
 
-Report = Started | Shown | Finished | Voided | Warned | Looked | RoundSeen | MatchOver | Alive
+Report = (
+    Started | Shown | Finished | Voided | DealWanted | Wrote | Bundled | Warned | Looked | RoundSeen | MatchOver | Alive
+)
 
 
-def waits(report: Report) -> TypeGuard[Finished | Voided]:
+def waits(report: Report) -> TypeGuard[Finished | Voided | DealWanted]:
     """Whether the match waits until the report is processed, because the next round may depend on it: a fault may
     withdraw a bot, and a void may be the last that is excused."""
-    return isinstance(report, Voided) or (isinstance(report, Finished) and report.line.fault is not None)
+    return isinstance(report, Voided | DealWanted) or (isinstance(report, Finished) and report.line.fault is not None)

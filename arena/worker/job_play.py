@@ -8,6 +8,8 @@ import traceback
 from collections import Counter
 from typing import Protocol
 
+import msgspec
+
 from arena.bots.wants import Logic
 from arena.journal.endings import Fault
 from arena.journal.lines import RoundLine, outcome_of
@@ -16,13 +18,13 @@ from arena.match.match import Match, PlayedRound
 from arena.match.referee import Referee
 from arena.match.round_play import Players, Void
 from arena.plan.bot_spec import Restart
-from arena.plan.deals import Dealt
+from arena.plan.deals import Dealt, GrantedDeals
 from arena.plan.schedule import PlannedRound
 from arena.support.signals import first_exception
 from arena.support.timekeeping import Stalls
 from arena.support.timestamps import utc_now
-from arena.worker.fault_bundle import write_bundle
-from arena.worker.job import Finished, MatchJob, Report, Shown, Started, Voided
+from arena.worker.fault_bundle import bundle_files, bundle_folder, write_bundle
+from arena.worker.job import Bundled, DealWanted, Finished, MatchJob, Report, Shown, Started, Voided
 from arena.worker.recording import round_line, void_line
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -50,6 +52,8 @@ class JobPlay:
         self._desk = desk
         self._score = job.so_far.score
         self._voids = Counter(job.so_far.voids)
+        self._unsent: Bundled | None = None  # of the last fault
+        self._stalls = stalls
         self._seeds = {name: seed for name, (seed, _, _) in job.so_far.dealt.items()}  # for the rounds that mirror them
         self._match = Match(
             job.planned,
@@ -81,14 +85,20 @@ class JobPlay:
         job = self._job
         self._score = self._score.begun_by(planned.first)
         while True:
-            dealt = self._deal(planned)
+            dealt = yield from self._deal(planned)
+            lost = self._stalls.lost
             if any(map(self._desk.is_withdrawn, job.names)):
                 played = self._forfeited(planned, dealt)
             else:
                 yield from self._desk.report(Started(job.planned.id, planned, job.names))
                 played = yield from self._try(planned, dealt)
+            if self._unsent is not None:
+                yield from self._desk.report(self._unsent)
+                self._unsent = None
             if played.void is None:
                 line = round_line(played, job.planned.id, job.names, job.rules)
+                if job.away is not None:
+                    line = msgspec.structs.replace(line, delay=round((self._stalls.lost - lost) * 1000))
                 self._score = self._score.after(outcome_of(line.result))
                 self._seeds[planned.id] = dealt.seed
                 return line
@@ -121,11 +131,14 @@ class JobPlay:
             played.referee.forfeit(absent[0], Fault.FAILED_TO_START, reason)
         return played
 
-    def _deal(self, planned: PlannedRound) -> Dealt:
-        return self._job.key.deal(
+    def _deal(self, planned: PlannedRound) -> Logic[Dealt]:
+        key, voids = self._job.key, self._voids[planned.id]
+        if isinstance(key, GrantedDeals) and not key.has(planned.id, voids):
+            yield from self._desk.report(DealWanted(self._job.planned.id, planned.id, voids))
+        return key.deal(
             planned,
             self._job.rules,
-            voids=self._voids[planned.id],
+            voids=voids,
             resumes=self._job.resumes,
             mirrored_seed=self._seeds[planned.mirrors] if planned.mirrors else None,
             bots=self._job.names,
@@ -137,8 +150,14 @@ class JobPlay:
     def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         if self._job.faults is None:
             return None
+        folder = bundle_folder(self._job.faults, played, players)
+        files = bundle_files(folder, self._job, played, players, self._score.points)
         try:
-            return str(write_bundle(self._job.faults, played, players, self._job.planned, self._score.points))
+            if self._job.away:
+                self._unsent = Bundled(folder, files)
+            else:
+                write_bundle(folder, files)
+            return str(folder)
         except OSError as error:
             self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
             return None

@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import socket
+from collections import deque
 from typing import Final, assert_never
 
 from arena.bots.player import LocalPlayer
@@ -18,13 +19,16 @@ from arena.bots.polled_process import PolledProcesses
 from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
 from arena.plan.bot_spec import BotSpec
+from arena.plan.deals import GrantedDeals
 from arena.support.poll_loop import Signal, Steps, waiting_for
 from arena.support.process_limits import tune_gc
+from arena.worker.away import localized
 from arena.worker.channel import Unpacker
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import (
     Alive,
     Beat,
+    Deals,
     Finished,
     GoOn,
     MatchJob,
@@ -35,6 +39,7 @@ from arena.worker.job import (
     Shown,
     Standing,
     Warned,
+    Wrote,
     waits,
 )
 from arena.worker.job_play import JobPlay
@@ -61,6 +66,9 @@ class Worker:
         self._standing = Standing()
         self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
         self._matches = 0  # under way
+        self._most: int | None = None  # of them; None if the owner sees to it
+        self._queue: deque[MatchJob] = deque()
+        self._granted: dict[str, GrantedDeals] = {}  # by match
         self._over = self._loop.signal()
         self._failure: Exception | None = None
 
@@ -90,16 +98,21 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         match order:
-            case Setup(concurrency, core, always):
+            case Setup(concurrency, core, always, in_turn):
                 self._idle = IdleBots(self._processes, concurrency)
                 self._pinning = Pinning(core, always=always)
+                self._most = concurrency if in_turn else None
             case MatchJob():
                 self._adopt(order.standing)
-                self._loop.start(self._guarded(order))
+                self._queue.append(order)
+                self._begin_queued()
             case Standing():
                 self._adopt(order)
             case GoOn(match):
                 self._waiting.pop(match).set()
+            case Deals(match, deals):
+                if match in self._granted:  # else the match is over
+                    self._granted[match].add(deals)
             case Beat():
                 self._outbox.send(Alive())
             case _:
@@ -109,11 +122,20 @@ class Worker:
         self._standing = standing
         self._viewers.are_there(standing.watched)
 
+    def _begin_queued(self) -> None:
+        while self._queue and (self._most is None or self._matches < self._most):
+            job = self._queue.popleft()
+            self._matches += 1
+            self._loop.start(self._guarded(job))
+
     def _guarded(self, job: MatchJob) -> Steps[None]:
-        self._matches += 1
         try:
+            if isinstance(job.key, GrantedDeals):
+                self._granted[job.planned.id] = job.key
             yield from polled(self._play(job), self._loop)
+            self._granted.pop(job.planned.id, None)
             self._matches -= 1
+            self._begin_queued()
         except Exception as failure:
             self._failure = failure
             self._over.set()
@@ -128,9 +150,15 @@ class Worker:
 
     def _player(self, job: MatchJob, number: int, spec: object) -> LocalPlayer:
         assert isinstance(spec, BotSpec)  # bots that connect play elsewhere
+        if job.away is not None:
+            spec = localized(spec, job.away)
         if self._stderr is None:
-            self._stderr = StderrKeeper(job.stderr, self.warn)
+            keeps = self._report_stderr if job.away else None
+            self._stderr = StderrKeeper(job.stderr, self.warn, keeps)
         return self._idle.take(number, spec, self._stderr)
+
+    def _report_stderr(self, number: int, data: bytes) -> None:
+        self._outbox.send(Wrote(number, data))
 
     def warn(self, text: str) -> None:
         self._outbox.send(Warned(text))

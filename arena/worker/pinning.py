@@ -9,6 +9,7 @@ import contextlib
 import os
 import statistics
 from collections.abc import Collection
+from pathlib import Path
 from typing import Final
 
 from arena.bots.process_tree import children_of
@@ -47,3 +48,10 @@ class Pinning:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # it has exited, or is another user's
                 os.sched_setaffinity(pid, cores)
             below += children_of(pid)
+
+
+def other_programs() -> int:
+    """How many programs besides this one are running: now, and on average in the last minute. The second figure still
+    counts a tournament that has just ended, and the first one may be a coincidence."""
+    average, _, _, now, _ = Path("/proc/loadavg").read_text().split()
+    return min(round(float(average)), int(now.partition("/")[0]) - 1)

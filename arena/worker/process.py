@@ -54,6 +54,12 @@ class WorkerProcess:
         """Wait for a worker that was killed or has closed its end. Returns its exit status."""
         return self._process.wait()
 
+    def ended(self) -> str:
+        """Wait likewise. Returns how it ended, in words."""
+        from arena.bots.process_state import exit_words
+
+        return f"ended ({exit_words(self.wait())})"
+
     def close(self) -> None:
         """End the worker, if it is not gone already."""
         self.socket.close()

@@ -1,5 +1,6 @@
 """Match jobs without workers: with a desk that keeps what is reported, or in a tournament of this process."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -73,8 +74,8 @@ def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] =
         made(tournament, *args, **kwargs)
         tournaments.append(tournament)
 
-    async def play(_: Crew, job: MatchJob) -> None:
-        watch = watchdog()
+    async def play(_: Crew, make: Callable[[], MatchJob]) -> None:
+        job, watch = make(), watchdog()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch.run)
             bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]

@@ -67,6 +67,22 @@ def print_standings(
         sys.exit(1)  # there is nothing in the table because nothing could be read
 
 
+def print_by_host(journals: list[Path], form: str) -> None:
+    """Prints what was played on which machine."""
+    from arena.stats.host_table import render_hosts
+    from arena.stats.hosts import Hosts, fold_hosts
+    from arena.stats.tables import TableFormat
+
+    hosts = Hosts()
+    with journal_errors(), reading("Reading", journals) as progress:
+        problems = fold_hosts(journals, hosts, progress)
+    for problem in problems:
+        click.echo(problem, err=True)
+    click.echo(render_hosts(hosts, TableFormat(form)), nl=False)
+    if problems and not hosts.names:
+        sys.exit(1)
+
+
 @click.command()
 @journals_argument
 @click.option(
@@ -77,6 +93,10 @@ def print_standings(
 @click.option("--columns", metavar="NAME,NAME…", help="Which columns, such as Rank,Name,Elo; see above.")
 @click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
 @click.option("--average", default=0.0, show_default=True, help="The average rating, if there is no anchor.")
+@click.option(
+    "--by", default="name", show_default=True, type=click.Choice(["name", "host"]),
+    help="What a row is: a bot, or a bot on one machine of a cluster.",
+)  # fmt: skip
 @click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
 def table(
     journals: tuple[Path, ...],
@@ -85,6 +105,7 @@ def table(
     columns: str | None,
     anchor: str | None,
     average: float,
+    by: str,
     no_faults: bool,
 ) -> None:
     """Print standings with Elo, from one or more journals.
@@ -102,6 +123,10 @@ def table(
     Bound says whether Elo is only a bound, because a bot won or lost every round. The columns between Faults and Voids
     count one kind of fault each. Sandbox is full, none, missing (it was to be tried, but could not be had) or mixed.
 
+    With --by host there is a row for each bot on each machine of a cluster, with its results and thinking times there,
+    and how long the machine stood still in a round (Delay ms, the mean). A warning names each machine that deviates
+    from the others by more than chance explains. Rounds that were not played on a cluster are those of host "-".
+
     In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
     numbers stay numbers.
 
@@ -110,7 +135,13 @@ def table(
       arena table cup.jsonl
       arena table cup.jsonl --cross --format markdown
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
+      arena table cup.jsonl --by host
     """
+    if by == "host":
+        if cross or columns or anchor or average or no_faults:
+            raise click.UsageError("--by host has its own columns; of the other options only --format goes with it")
+        print_by_host(list(journals), form)
+        return
     chosen = _columns(columns) if columns else None
     print_standings(list(journals), form, chosen, cross, average, _anchor(anchor), no_faults)
 

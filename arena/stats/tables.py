@@ -80,7 +80,7 @@ def _for_people(
     if standings.forfeits:
         remarks.append("`arena table --no-faults` leaves out rounds that ended by a fault.")
     if remarks:
-        parts.append("\n\n".join(map(_escaped, remarks)) if markdown else "\n".join(remarks))
+        parts.append("\n\n".join(map(escaped, remarks)) if markdown else "\n".join(remarks))
     if cross:
         parts += _cross_tables(rows, standings, markdown)
     return "\n\n".join(parts) + "\n"
@@ -131,17 +131,17 @@ def _members(rows: Sequence[Row], group: int) -> list[str]:
 
 def _standings_table(rows: Sequence[Row], columns: Sequence[Column], markdown: bool) -> str:
     cells = [[_cell(column, row, markdown) for column in columns] for row in rows]
-    return _table([column.header for column in columns], cells, [column.left for column in columns], markdown)
+    return text_table([column.header for column in columns], cells, [column.left for column in columns], markdown)
 
 
 def _cell(column: Column, row: Row, markdown: bool) -> str:
     text = column.text(column.value(row))
     if column is ELO and row.bound:
         text += "*"
-    return _escaped(text) if markdown else text
+    return escaped(text) if markdown else text
 
 
-def _table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[bool], markdown: bool) -> str:
+def text_table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[bool], markdown: bool) -> str:
     if not cells:  # tabulate cannot tell the width of an empty column
         return "No rounds yet."
     # With numparse, tabulate would reformat a bot name such as "1e5".
@@ -154,7 +154,7 @@ def _table(headers: Sequence[str], cells: Sequence[Sequence[str]], left: Sequenc
     )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Markdown that renders as this text. An underscore inside a word is not markup, so it is not escaped."""
     return re.sub(r"[\\|`*\[\]<>&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
 
@@ -170,9 +170,9 @@ def _cross_tables(rows: Sequence[Row], standings: Standings, markdown: bool) -> 
         for number, name in enumerate(names, 1):
             found = (versus.get((name, other)) for other in names)
             against = [str(getattr(each, key)) if each and each.rounds else "" for each in found]
-            cells.append([str(number), _escaped(name) if markdown else name, *against])
+            cells.append([str(number), escaped(name) if markdown else name, *against])
         left = [False, True, *(False for _ in names)]
-        parts.append(f"{title}:\n\n{_table(headers, cells, left, markdown)}")
+        parts.append(f"{title}:\n\n{text_table(headers, cells, left, markdown)}")
     return parts if rows else []
 
 
@@ -192,7 +192,7 @@ def _for_programs(columns: Sequence[Column]) -> list[Column]:
 
 def _csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
     lines = [[_csv_value(column.value(row)) for column in columns] for row in rows]
-    return _csv_text([column.key for column in columns], lines)
+    return csv_text([column.key for column in columns], lines)
 
 
 def _csv_value(value: Any) -> Any:
@@ -206,7 +206,7 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
+def csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -228,7 +228,7 @@ def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
 
 def _cross_csv(rows: Sequence[Row], standings: Standings) -> str:
     lines = [list(map(_csv_value, line.values())) for line in _cross(rows, standings)]
-    return _csv_text(["name", "opponent", *_CROSS_KEYS], lines)
+    return csv_text(["name", "opponent", *_CROSS_KEYS], lines)
 
 
 def _json(standings: Standings, rows: Sequence[Row], columns: Sequence[Column], cross: bool) -> str:

@@ -40,6 +40,7 @@ check: $(READY)  ## lint, format and types
 bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=1 for the long versions
 	@$(BIN)/python -m tests.bench.engine
 	@$(BIN)/python -m tests.bench.arena
+	@$(BIN)/python -m tests.bench.cluster
 	@$(BIN)/python -m tests.bench.sandbox
 	@$(BIN)/python -m tests.bench.rounds
 	@$(BIN)/python -m tests.bench.server

@@ -12,7 +12,7 @@ from tests.helpers.paths import ROOT
 # The ladder: a room imports only from rows below its own; rooms of one row do not see each other.
 LADDER = (
     {"cli"},
-    {"server", "client"},
+    {"server", "client", "cluster"},
     {"tournament", "devtools"},
     {"worker"},
     {"match", "pages"},
@@ -25,7 +25,7 @@ LADDER = (
 ALLOWED = {
     "engine": {"attrs"},
     "protocol": {"msgspec"},
-    "arena": {"engine", "protocol", "attrs", "msgspec", "trio", "click", "tabulate", "numpy", "rich"},
+    "arena": {"engine", "protocol", "attrs", "msgspec", "trio", "click", "tabulate", "numpy", "rich", "distributed"},
 }
 # The one room that shares code with a bundled bot, and what of it: no program, only what the bot thinks of a position.
 EVALUATION = "arena/evaluation"
@@ -89,6 +89,20 @@ def test_packages_import_only_what_they_may(package: str) -> None:
             used = {name for name in used if not name.startswith(SHARED_WITH_BOTS)}
         tops = {name.partition(".")[0] for name in used} - sys.stdlib_module_names
         assert tops <= ALLOWED[package] | {package}, path
+
+
+def test_only_the_room_of_clusters_needs_dask() -> None:
+    users = {
+        path.parent.name for path in modules("arena") if "distributed" in {n.partition(".")[0] for n in imports(path)}
+    }
+    assert users == {"cluster"}
+
+
+@pytest.mark.parametrize("module", ["arena.cli.main", "arena.cli.tournament", "arena.cli.cluster", "arena.worker.main"])
+def test_dask_is_loaded_only_for_a_cluster(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not set(done.stdout.split()) & {"distributed", "dask", "tornado", "asyncio"}
 
 
 def test_every_room_is_on_the_ladder_and_says_what_lives_there() -> None:

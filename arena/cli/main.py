@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _COMMANDS: Final = {
     "play": ("arena.cli.tournament", "play", "Play a match between two bots."),
     "run": ("arena.cli.tournament", "run", "Play a tournament, or resume it."),
+    "cluster-check": ("arena.cli.cluster", "cluster_check", "Compare the machines of a Dask cluster with this one."),
     "serve": ("arena.cli.server", "serve", "Play a tournament of bots that connect over TCP."),
     "connect": ("arena.cli.client", "connect", "Play at a server with any bot."),
     "watch": ("arena.cli.client", "watch", "Follow the rounds of a server as they are played."),

@@ -14,6 +14,7 @@ from arena.plan.config import Config
 from arena.support.signals import INTERRUPTED
 
 if TYPE_CHECKING:
+    from arena.cli.cluster import Cluster
     from arena.tournament.drive import TournamentRun
     from arena.tournament.events import Listener
 
@@ -23,9 +24,17 @@ def play_and_report(
     listening: "AbstractContextManager[Listener]",
     resume: Sequence[str] = (),
     hidden: Sequence[Path] = (),
+    cluster: "Cluster | None" = None,
 ) -> None:
-    """Plays what is left of the tournament. Exits if it stops early, as `report_outcome` does. Bots in a sandbox may
-    not see a path in `hidden`."""
+    """Plays what is left of the tournament, here or on a cluster. Exits if it stops early, as `report_outcome` does.
+    Bots in a sandbox may not see a path in `hidden`."""
+    if cluster is not None and cluster.scheduler is not None:
+        from arena.cli.cluster import play_on_cluster
+
+        config = tournament_with_sandboxes(config, hidden)
+        report_outcome(play_on_cluster(config, cluster.scheduler, cluster.ship, listening), config, resume)
+        return
+
     from arena.worker.process import WorkerProcess
 
     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from arena.cli.cluster import no_cluster_option
 from arena.cli.outcome import report_outcome
 from arena.cli.shared import (
     check_name,
@@ -27,6 +28,7 @@ from arena.support.address import AddressError
 @click.argument("file", metavar="cup.toml", type=click.Path(path_type=Path))
 @events_option
 @quiet_option
+@no_cluster_option
 @options_of((*SERVER, *TOURNAMENT, *BOT))
 def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     """Play a tournament among bots that connect over TCP and local ones, as the file says.

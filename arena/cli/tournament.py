@@ -14,11 +14,13 @@ import attrs
 import click
 
 from arena.cli import completion
+from arena.cli.cluster import Cluster, scheduler_option, ship_option, tournament_of
 from arena.cli.outcome import play_and_report
 from arena.cli.shared import (
     Refused,
     configured,
     events_option,
+    gathered,
     given,
     options_of,
     quiet_option,
@@ -27,8 +29,7 @@ from arena.cli.shared import (
 )
 from arena.cli.table import print_standings
 from arena.plan.bot_spec import BotSpec
-from arena.plan.config import Config, ConfigError, bot_with_options, from_command_line
-from arena.plan.config_file import from_file
+from arena.plan.config import Config, bot_with_options, from_command_line
 from arena.plan.options import BOT, OWN, SANDBOX, TOURNAMENT, Option
 from arena.support.signals import INTERRUPTED
 
@@ -102,8 +103,11 @@ def _journal_or_temporary(config: Config) -> Iterator[Config]:
 @click.option("--bot", "specs", multiple=True, metavar="'KEY=VALUE …'", help=_BOT_HELP)
 @events_option
 @quiet_option
+@gathered("cluster", Cluster, scheduler_option(), ship_option)
 @options_of((*TOURNAMENT, *BOT))
-def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, **options: str | None) -> None:
+def run(
+    bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool, cluster: Cluster, **options: str | None
+) -> None:
     """Play a tournament. Run the same command again to resume it where it stopped.
 
     Name a tournament file, or bots: bundled bots by their names, command lines, or name=command. Options given here
@@ -119,23 +123,19 @@ def run(bots: tuple[str, ...], specs: tuple[str, ...], events: bool, quiet: bool
       arena run cup.toml --concurrency 4
       arena run greedy counting random --rules tactics --rounds 20 --journal cup.jsonl
       arena run greedy --bot 'cmd=./mybot name=fast tc=5+0.1 dir=bots'
+      arena run cup.toml --scheduler tcp://192.168.1.10:8786
     """
     from arena.cli.progress import progress_of
 
-    config = configured(lambda: _run_config(bots, specs, given(options)))
-    play_and_report(config, progress_of(events, quiet), hidden=[Path(bot) for bot in bots if bot.endswith(".toml")])
+    if cluster.ship and cluster.scheduler is None:
+        raise Refused("--ship sends folders to the machines of a cluster; name its scheduler: --scheduler")
+    config = configured(lambda: tournament_of(bots, specs, given(options)))
+    hidden = [Path(bot) for bot in bots if bot.endswith(".toml")]
+    play_and_report(config, progress_of(events, quiet), hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None
         print_standings([config.journal])
         click.echo(f"\nEverything is in {config.journal}.")
-
-
-def _run_config(bots: tuple[str, ...], specs: tuple[str, ...], options: dict[str, str]) -> Config:
-    if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
-        return from_file(Path(bots[0]), options)
-    if files := [bot for bot in bots if bot.endswith(".toml")]:
-        raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
-    return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
 
 
 @click.command()

@@ -55,6 +55,7 @@ class Config:
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
+    chosen: int | None = None  # the concurrency, if the organiser chose it
 
     @property
     def most_workers(self) -> int:
@@ -260,6 +261,7 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         site=values.get("site", ""),
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
         journal=Path(journal) if journal else None,
+        chosen=values.get("concurrency"),
         workers=values.get("workers"),
         affinity=values.get("affinity"),
     )

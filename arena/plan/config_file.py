@@ -22,7 +22,10 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
     found = read_file(path, options)
     for bot in found.config.bots:
         if isinstance(bot, RemoteSpec):
-            raise ConfigError(f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve")
+            raise ConfigError(
+                f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve, and no cluster, "
+                "because its time is measured where it connects to"
+            )
     return found.config
 
 

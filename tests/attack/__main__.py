@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.attack.arena import bad_bots_of_all_kinds, second_chances, stalls
+from tests.attack.cluster import cluster_kills
 from tests.attack.findings import Finding
 from tests.attack.kills import kills
 from tests.attack.sandboxes import starts
@@ -21,6 +22,7 @@ ATTACKS: dict[str, Callable[[Path], list[Finding]]] = {
     "storms": storms,
     "strangers": strangers,
     "kills": kills,
+    "cluster": cluster_kills,
     "sandboxes": starts,
     "bad-bots": bad_bots_of_all_kinds,
 }

@@ -15,15 +15,18 @@ import pytest
 import trustme
 
 from tests.docs.documents import CONTRIBUTING, PAGES, README, Document
+from tests.helpers.cluster import free_port
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox, reachable_folder
 
 DOCUMENTS = (README, CONTRIBUTING, *PAGES)
 SANDBOX = Document("docs/sandbox.md")
+CLUSTER = Document("docs/cluster.md")
 INSTALLS = [
     "pipx install .",
     "uv tool install .",
     "ARENA_COMPILED=1 pipx install .",
+    "pip install 'schotten-arena[dask]'",
 ]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
 PATIENCE = 40  # seconds for what takes a few
@@ -50,7 +53,7 @@ def write_files(document: Document, folder: Path) -> None:
 
 def test_the_first_two_commands_are_make_demo_and_make_test() -> None:
     assert README.commands()[:2] == ["make demo", "make test"]
-    assert README.commands()[2:5] == INSTALLS
+    assert README.commands()[2:5] == INSTALLS[:3]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
@@ -78,7 +81,9 @@ def run_commands(document: Document, folder: Path, variables: Mapping[str, str])
 
 
 @pytest.mark.parametrize(
-    "document", [each for each in DOCUMENTS if each.commands() and each != SANDBOX], ids=lambda document: document.name
+    "document",
+    [each for each in DOCUMENTS if each.commands() and each not in (SANDBOX, CLUSTER)],
+    ids=lambda document: document.name,
 )
 def test_the_commands_of_a_page_run_one_after_the_other(document: Document, tmp_path: Path) -> None:
     run_commands(document, tmp_path, environment(tmp_path))
@@ -113,7 +118,35 @@ def test_a_match_prints_what_the_readme_shows(tmp_path: Path) -> None:
     assert done.stdout == sample
 
 
-TERMINALS = [(document, block) for document in DOCUMENTS for block in document.blocks("bash")]
+@pytest.mark.xdist_group("cluster")
+def test_the_cluster_of_the_page_plays(tmp_path: Path) -> None:
+    """With all machines of the page on loopback, and the scheduler on a free port."""
+    port = free_port()
+    (block,) = CLUSTER.blocks("bash")
+
+    def here(command: str) -> str:
+        return command.replace("192.168.1.10:8786", f"127.0.0.1:{port}").replace("192.168.1.10", "127.0.0.1")
+
+    write_files(CLUSTER, tmp_path)
+    with Terminals(tmp_path) as terminals:
+        scheduler, *workers = map(here, block.splitlines())
+        dask = f"{sys.executable} -m distributed.cli.dask_"
+        terminals.open(scheduler.replace("dask ", dask) + f" --port {port}").wait_for("Scheduler at")
+        for number, worker in enumerate(workers, 1):
+            opened = terminals.open(f"ARENA_HOST=machine-{number} " + worker.replace("dask ", dask))
+            opened.wait_for("(?s)Registered to.*Registered to")
+        for command in map(here, CLUSTER.commands()):
+            if command not in INSTALLS:
+                done = subprocess.run(
+                    command, shell=True, cwd=tmp_path, env=terminals.variables, capture_output=True, text=True
+                )
+                assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+                assert done.stdout, command
+            if "--by host" in command:
+                assert {"machine-1", "machine-2"} <= set(done.stdout.split())
+
+
+TERMINALS = [(document, block) for document in DOCUMENTS for block in document.blocks("bash") if document != CLUSTER]
 
 
 @pytest.mark.parametrize(("document", "block"), TERMINALS, ids=[document.name for document, _ in TERMINALS])
@@ -173,7 +206,7 @@ class Terminals:
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self._variables = environment(folder)
+        self.variables = environment(folder)
         self._opened: list[Terminal] = []
 
     def __enter__(self) -> Self:
@@ -192,7 +225,7 @@ class Terminals:
                 f"exec env {command}",
                 shell=True,
                 cwd=self._folder,
-                env=self._variables,
+                env=self.variables,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,

@@ -1,0 +1,46 @@
+"""Compare the machines of a cluster with that of the tournament. Pure."""
+
+from collections.abc import Iterator
+
+from arena.cluster.machine import BotFacts, Facts
+
+
+def differences(ours: Facts, theirs: Facts) -> list[str]:
+    """What differs on another machine, each with its remedy."""
+    return [*_of_arena(ours, theirs), *_of_bots(ours, theirs)]
+
+
+def _of_arena(ours: Facts, theirs: Facts) -> Iterator[str]:
+    if theirs.arena != ours.arena:
+        yield f"it has arena {theirs.arena}, here it is {ours.arena}; install the same version there"
+    elif theirs.sources != ours.sources:
+        yield f"its arena {theirs.arena} was built from other sources; install the same there"
+    if theirs.python != ours.python:
+        yield f"it runs Python {theirs.python}, here it is {ours.python}; install the same there"
+    if theirs.kind != ours.kind:
+        yield f"its arena is {theirs.kind}, here it is {ours.kind}; install both with the same ARENA_COMPILED"
+    for name, version in ours.packages.items():
+        if (other := theirs.packages.get(name)) != version:
+            yield f"it has {name} {other}, here it is {version}; `pip install {name}=={version}` there"
+
+
+def _of_bots(ours: Facts, theirs: Facts) -> Iterator[str]:
+    for name, bot in ours.bots.items():
+        yield from _of_bot(name, bot, theirs.bots.get(name, BotFacts(missing="it was not asked about")))
+    if theirs.sandbox is not None:
+        yield f"{theirs.sandbox}"
+
+
+def _of_bot(name: str, ours: BotFacts, theirs: BotFacts) -> Iterator[str]:
+    if theirs.missing:
+        yield f"bot {name}: {theirs.missing}; copy it there to the same place, or send it along with --ship"
+    elif theirs.problem:
+        yield f"bot {name}: {theirs.problem}"
+    elif theirs.digest != ours.digest:
+        place = f"{theirs.folder or 'its folder'}{_first_different(ours, theirs)}"
+        yield f"bot {name}: {place} is not the same as here; copy it there, or send it along with --ship"
+
+
+def _first_different(ours: BotFacts, theirs: BotFacts) -> str:
+    different = {name for name, _ in ours.files.items() ^ theirs.files.items()}
+    return f"/{min(different)}" if different else ""

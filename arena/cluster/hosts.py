@@ -1,0 +1,99 @@
+"""Prepare the machines of a cluster for a tournament: send folders along, and compare everything."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import attrs
+
+from arena.cluster.comparison import differences
+from arena.cluster.machine import Asked, Facts, asked_about, facts_of, folder_of, unpacked
+from arena.cluster.parcel import discard, packed, receive
+from arena.plan.bot_spec import BotSpec
+from arena.worker.away import localized
+from arena.worker.job import Away
+
+
+@attrs.frozen
+class Host:
+    """A Dask worker that may play, or why it may not."""
+
+    address: str  # of the Dask worker
+    name: str  # of the machine
+    away: Away  # where its bots are
+    problems: tuple[str, ...] = ()
+    answered: bool = True
+
+
+@attrs.frozen
+class Terms:
+    """What a tournament asks of a machine."""
+
+    bots: tuple[BotSpec, ...]
+    cwd: str
+    ours: Facts  # what the answer should be
+    parcels: tuple[tuple[str, str, bytes], ...] = ()  # bot, folder, and the folder as bytes, if folders are sent along
+
+    @classmethod
+    def of(cls, bots: Sequence[BotSpec], *, ship: bool) -> Self:
+        """Raises FolderError if a folder cannot be sent, and OSError."""
+        away = Away(str(Path.cwd()))
+        asked = asked_about("", bots, away)
+        return cls(tuple(bots), away.cwd, facts_of(asked), tuple(_parcels(asked)) if ship else ())
+
+    def away(self, root: str) -> Away:
+        """Where the bots are on a machine that received the parcels in this folder."""
+        folders = {}
+        for number, (bot, folder, _) in enumerate(self.parcels):
+            there = Path(folder)
+            folders[bot] = (str(there.parent if there.is_file() else there), f"{root}/{number}")
+        return Away(self.cwd, folders)
+
+
+def _parcels(asked: Asked) -> list[tuple[str, str, bytes]]:
+    found = []
+    for bot in asked.bots:
+        folder = folder_of(localized(bot, asked.away))
+        if folder is not None:
+            found.append((bot.name, str(folder), packed(folder)))
+    return found
+
+
+def told(asked: Asked) -> bytes:
+    """The facts about this machine."""
+    return facts_of(asked).packed()
+
+
+async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
+    """Send the parcels to a Dask worker, and compare its machine with ours."""
+    away = Away(terms.cwd)
+    if terms.parcels:
+        root = await _asked(client, address, receive, run, [data for _, _, data in terms.parcels])
+        if isinstance(root, Exception):
+            return Host(address, address, away, (f"the folders of bots could not be sent there: {_words(root)}",))
+        away = terms.away(root)
+    data = await _asked(client, address, told, asked_about(run, terms.bots, away))
+    if isinstance(data, ModuleNotFoundError):
+        return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
+    if isinstance(data, Exception):
+        return Host(address, address, away, (f"it does not say what it is like: {_words(data)}",), answered=False)
+    facts = unpacked(data)
+    return Host(address, facts.host, away, tuple(differences(terms.ours, facts)))
+
+
+async def left(client: Any, address: str, run: str) -> None:
+    """Have a Dask worker forget what it received."""
+    await _asked(client, address, discard, run)
+
+
+async def _asked(client: Any, address: str, function: Any, *arguments: Any) -> Any:
+    """Call a function in a Dask worker. Returns what it returns, or the exception that was raised on the way."""
+    try:
+        found = await client.run(function, *arguments, workers=[address], on_error="return")
+    except Exception as error:  # whatever Dask raises, there is no answer
+        return error
+    return found.get(address, LookupError("it has left the cluster"))
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,73 @@
+"""What a user can do wrong with a cluster: one sentence each, exit status 2, and nothing is begun."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli import cluster as cluster_commands
+from tests.arena.cluster.test_play import done
+from tests.helpers.cluster import Cluster, free_port
+from tests.helpers.commands import arena
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+
+def refused(*words: str) -> str:
+    """What the arena says on stderr when it refuses a call."""
+    ran = done([sys.executable, "-m", "arena", *words])
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stderr
+
+
+def test_a_scheduler_that_is_not_there(journal: Path) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", address)
+    assert said.startswith(f"Error: there is no Dask scheduler at {address}: ")
+    assert said.count("\n") == 1
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize("address", ["nowhere", "ftp://127.0.0.1:1", "tcp://127.0.0.1:x", ""])
+def test_an_address_that_is_none(address: str) -> None:
+    said = refused("cluster-check", "greedy", "random", "--scheduler", address)
+    assert said.count("\n") == 1, said
+    assert "tcp://HOST:8786" in said
+
+
+def test_a_program_that_is_not_a_scheduler(cluster: Cluster, journal: Path) -> None:
+    """Here it is a Dask worker."""
+    worker = re.findall(r"Start worker at:\s+(tcp://\S+)", cluster.log.read_text())[0]
+    said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", worker)
+    assert said.count("\n") == 1, said
+    assert worker in said
+
+
+def test_a_cluster_without_workers(tmp_path: Path, journal: Path) -> None:
+    with Cluster(tmp_path, size=0) as empty:
+        said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", empty.address)
+    assert said == (f"Error: the cluster of {empty.address} has no workers; `dask worker {empty.address}` starts one\n")
+
+
+def test_the_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_commands, "find_spec", lambda _: None)
+    ran = arena("run", "greedy", "random", "--scheduler", "tcp://127.0.0.1:8786")
+    assert ran.exit_code == 2
+    assert "--scheduler needs Dask, which is not installed: pip install 'schotten-arena[dask]'" in ran.output
+
+
+def test_bots_that_connect(tmp_path: Path) -> None:
+    file = tmp_path / "league.toml"
+    token = "sha256:" + "0" * 64
+    file.write_text(f'[[bot]]\ncmd = "greedy"\n\n[[bot]]\nname = "anna"\ntoken = "{token}"\n')
+    said = refused("run", str(file), "--scheduler", "tcp://127.0.0.1:8786")
+    assert "'anna' has a token, so it connects: use arena serve, and no cluster, because its time is measured" in said
+    said = refused("serve", str(file), "--scheduler", "tcp://127.0.0.1:8786")
+    assert said.startswith("Error: --scheduler does not go with a server: the time of a bot that connects is measured")
+
+
+def test_ship_without_a_cluster(journal: Path) -> None:
+    said = refused("run", "greedy", "random", "--journal", str(journal), "--ship")
+    assert "--ship sends folders to the machines of a cluster; name its scheduler: --scheduler" in said

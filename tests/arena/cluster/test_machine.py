@@ -1,0 +1,123 @@
+"""What is compared of a machine, without any cluster."""
+
+import zlib
+from pathlib import Path
+
+import attrs
+import msgspec
+import pytest
+
+from arena.cluster.comparison import differences
+from arena.cluster.hosts import Terms
+from arena.cluster.machine import Facts, FolderError, asked_about, facts_of, folder_of
+from arena.cluster.parcel import discard, packed, receive, unpacked_into
+from arena.plan.bot_spec import BotSpec, parse_bot
+from arena.plan.config import from_command_line
+from arena.worker.away import localized, portable
+from arena.worker.job import Away
+
+
+def facts(folder: Path, run: str) -> Facts:
+    return facts_of(asked_about(run, [BotSpec("mine", (str(folder / "bot"),))], Away(str(folder))))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "mine"
+    (found / "data").mkdir(parents=True)
+    (found / "bot").write_text("#!/bin/sh\n")
+    (found / "bot").chmod(0o755)
+    (found / "data/book").write_text("e4")
+    return found
+
+
+def test_the_digest_of_a_folder_sees_names_contents_and_modes_but_no_caches(folder: Path) -> None:
+    before = facts(folder, "1")
+    assert differences(before, facts(folder, "2")) == []
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__/bot.pyc").write_bytes(b"x")
+    assert differences(before, facts(folder, "3")) == []
+    (folder / "data/book").chmod(0o755)
+    (problem,) = differences(before, facts(folder, "4"))
+    assert problem == (
+        f"bot mine: {folder}/data/book is not the same as here; copy it there, or send it along with --ship"
+    )
+    (folder / "data/book").chmod(0o644)
+    (folder / "data/book").write_text("d4")
+    assert len(differences(before, facts(folder, "5"))) == 1
+    (folder / "data/book").write_text("e4")
+    (folder / "more").touch()
+    assert f"{folder}/more is not the same" in differences(before, facts(folder, "6"))[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("arena", "9", "it has arena 9, here it is"),
+        ("sources", "9", "was built from other sources; install the same there"),
+        ("python", "2.7", "it runs Python 2.7, here it is"),
+        ("kind", "compiled", "its arena is compiled, here it is pure Python; install both with the same"),
+        ("packages", {"distributed": "1"}, "it has distributed 1, here it is"),
+        ("sandbox", "no sandbox for mine: bubblewrap (bwrap) is not installed", "bubblewrap (bwrap) is not installed"),
+    ],
+)
+def test_each_fact_is_compared(folder: Path, field: str, value: object, said: str) -> None:
+    ours = msgspec.structs.replace(facts(folder, "1"), kind="pure Python")
+    assert said in differences(ours, msgspec.structs.replace(ours, **{field: value}))[0]
+
+
+def test_a_machine_is_told_no_values_of_environments() -> None:
+    spec = BotSpec("mine", ("true",), env=(("API_KEY", "s3cret"), ("PATH", "/bin")))
+    assert dict(asked_about("1", [spec], Away("/")).bots[0].env) == {"API_KEY": "", "PATH": "/bin"}
+
+
+def test_the_folder_of_a_bot(folder: Path) -> None:
+    def of(command: str, **options: str) -> Path | None:
+        bot = from_command_line([command, "greedy"], (), options).bots[0]
+        assert isinstance(bot, BotSpec)
+        return folder_of(bot)
+
+    script = folder / "data/bot.py"
+    script.touch()
+    assert of(f"{folder}/bot") == folder
+    assert of(f"python3 {script}") == folder / "data"
+    assert of("sh bot", dir=str(folder)) == folder
+    assert folder_of(parse_bot("greedy")) is None
+    assert folder_of(parse_bot("true")) is None
+    assert folder_of(BotSpec("mine", ("sh", "/etc/hostname"))) == Path("/etc/hostname")  # many other files are there
+
+
+def test_a_bot_that_was_sent_along_is_started_where_it_is_now(folder: Path) -> None:
+    spec = BotSpec("mine", ("python3", f"{folder}/bot", "--book", f"{folder}-2/book"), cwd=Path("data"))
+    away = Away(str(folder), {"mine": (str(folder), "/there/0")})
+    found = localized(portable(spec), away)
+    assert found.command == ("python3", "/there/0/bot", "--book", f"{folder}-2/book")
+    assert found.cwd == Path("/there/0/data")
+
+
+def test_a_bundled_bot_is_named_to_other_machines_and_found_there() -> None:
+    spec = attrs.evolve(parse_bot("greedy"), name="g")
+    assert portable(spec).command == ("greedy",)
+    assert localized(portable(spec), Away("/")).command == spec.command
+
+
+@pytest.mark.parametrize("path", [b"../escaped", b"/tmp/escaped", b"data/../../escaped"])
+def test_a_parcel_never_leaves_its_folder(tmp_path: Path, path: bytes) -> None:
+    data = zlib.compress(msgspec.msgpack.encode([[path, 0o644, b"x"]]))
+    with pytest.raises(FolderError, match="is not a path inside a folder"):
+        unpacked_into(tmp_path / "there", data)
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_what_was_received_is_discarded(folder: Path) -> None:
+    root = Path(receive("run", [packed(folder)]))
+    assert (root / "0/data/book").read_text() == "e4"
+    assert receive("run", [b"not read again"]) == str(root)
+    discard("run")
+    assert not root.exists()
+    discard("run")
+
+
+def test_terms_say_where_sent_bots_are(folder: Path) -> None:
+    terms = Terms.of([parse_bot("greedy"), BotSpec("mine", (str(folder / "bot"),))], ship=True)
+    assert terms.away("/there").folders == {"mine": (str(folder), "/there/0")}

@@ -1,0 +1,253 @@
+"""Tournaments on a real Dask cluster: the same rounds as on one machine, whatever is lost meanwhile."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.journal.lines import JournalLine, VoidLine, read
+from arena.journal.verify import verify_journals
+from tests.helpers.cluster import Cluster, kill
+from tests.helpers.paths import ROOT, THINKING_BOT
+from tests.helpers.processes import bad_command, no_bad_bot_left
+from tests.helpers.tournaments import command, configured, essence, played, rounds_in, steady
+
+pytestmark = pytest.mark.xdist_group("cluster")
+PATIENCE = 300  # seconds for what takes a few
+
+
+def on(cluster: Cluster, journal: Path, *bots: str, seed: str | None = "7", **options: str) -> list[str]:
+    words = command(journal, *bots, scheduler=cluster.address, **options)
+    place = words.index("--seed")
+    return [*words[:place], *(["--seed", seed] if seed else []), *words[place + 2 :]]
+
+
+def done(words: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@contextmanager
+def running(words: list[str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def heard(process: "subprocess.Popen[str]", words: str) -> None:
+    """Wait until the arena says so."""
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if words in line:
+            return
+    raise AssertionError("".join(said))
+
+
+def voids_in(journal: Path) -> list[VoidLine]:
+    return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
+
+
+def thinking(name: str, seconds: float = 0.05) -> str:
+    return f"{name}={sys.executable} {THINKING_BOT} {seconds}"
+
+
+def test_a_cluster_plays_the_same_rounds_as_one_process(cluster: Cluster, tmp_path: Path) -> None:
+    bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "6", "cycles": "2"}
+    here = played(configured(*bots, journal=tmp_path / "here.jsonl", **size))
+    journal = tmp_path / "there.jsonl"
+    ran = done(on(cluster, journal, *bots, **size))
+    assert ran.returncode == 0, ran.stderr
+    there = rounds_in(journal)
+    assert essence(there) == essence(here)
+    assert len(there) == 36
+    assert {line.host for line in there} == {"host-1", "host-2"}
+    assert all(line.delay is not None for line in there)
+    assert not any(line.host for line in here)
+    assert verify_journals([journal]).problems == []
+
+
+def test_secret_deals_are_proved_and_the_key_stays_with_the_owner(cluster: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    ran = done(on(cluster, journal, steady("a"), steady("b"), steady("c"), seed=None, rounds="8"))
+    assert ran.returncode == 0, ran.stderr
+    report = verify_journals([journal])
+    assert (report.problems, report.rounds, report.voids) == ([], 24, 0)
+    secret = journal.read_text().rpartition('"secret":"')[2][:64]
+    assert len(secret) == 64
+    seen = subprocess.run(
+        [sys.executable, "-c", _EVENTS, cluster.address], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "schotten-arena" in seen.stdout
+    assert secret not in seen.stdout
+    assert secret not in cluster.log.read_text()
+
+
+_EVENTS = """
+import sys
+from distributed import Client
+with Client(sys.argv[1]) as client:
+    print({topic: str(events) for topic, events in client.get_events().items()})
+"""
+
+
+def test_mirrored_rounds_have_the_same_deals_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    ran = done([*on(cluster, journal, steady("a"), steady("b"), seed=None, rounds="6"), "--mirror"])
+    assert ran.returncode == 0, ran.stderr
+    decks = [line.deck for line in sorted(rounds_in(journal), key=lambda line: line.round)]
+    assert len(set(decks)) == 3
+    assert verify_journals([journal]).problems == []
+
+
+def test_faults_are_kept_beside_the_journal_and_bots_are_withdrawn(cluster: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    crash = f"crash={bad_command('crash')}"
+    ran = done(on(cluster, journal, steady("a"), steady("b", "illegal"), crash, rounds="8", **{"max-faults": "3"}))
+    assert ran.returncode == 0, ran.stderr
+    rounds = rounds_in(journal)
+    faulty = [line for line in rounds if line.fault is not None and not line.fault.withdrawn]
+    assert {line.bots[line.fault.seat] for line in faulty if line.fault} == {"b", "crash"}
+    assert sum(line.fault is not None and line.fault.withdrawn is True for line in rounds) > 0
+    for line in faulty:
+        assert line.fault is not None
+        assert line.fault.bundle is not None
+        assert Path(line.fault.bundle).parent == tmp_path / "cup.faults"
+        assert {"bundle.json", "position.txt"} < {path.name for path in Path(line.fault.bundle).iterdir()}
+    bundle = next(line.fault.bundle for line in faulty if line.fault and line.bots[line.fault.seat] == "b")
+    again = done([sys.executable, "-m", "arena", "rerun", str(bundle)])
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (0, "The fault came again.")
+    assert any(path.stat().st_size for path in (tmp_path / "cup.stderr").iterdir())
+    assert verify_journals([journal]).problems == []
+    no_bad_bot_left("crash")
+
+
+def test_every_match_played_twice_counts_once(cluster: Cluster, tmp_path: Path) -> None:
+    bots, journal = [steady("a"), steady("b"), steady("c")], tmp_path / "twice.jsonl"
+    whole = played(configured(*bots, journal=tmp_path / "here.jsonl", rounds="10", cycles="2"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.helpers.twice", cluster.address, str(journal), "10", "2", *bots],
+        capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    rounds = rounds_in(journal)
+    assert len(rounds) == len(whole) == 60
+    assert essence(rounds) == essence(whole)
+    assert int(ran.stdout) >= 5  # of six matches, the last of which may be over before another shift is free
+    assert verify_journals([journal]).problems == []
+
+
+def test_a_match_on_a_lost_machine_is_void_and_goes_on_elsewhere(frail: Cluster, tmp_path: Path) -> None:
+    """The bots have seen the deal of the round under way, and nobody knows whether they have seen the next one."""
+    journal = tmp_path / "cup.jsonl"
+    with running(on(frail, journal, thinking("a"), thinking("b"), seed=None, rounds="6")) as process:
+        heard(process, "Finished round 1")
+        heard(process, "Started round 3")
+        players = frail.players()
+        kill(next(worker for worker in frail.workers if frail.players_of(worker)))
+        assert process.stderr is not None
+        err = process.stderr.read()
+        assert process.wait(PATIENCE) == 0, err
+    assert "the worker process that played it on host-" in err
+    voids = voids_in(journal)
+    assert [void.along for void in voids].count(True) <= 1
+    assert 1 <= len(voids) <= 2
+    assert len({line.id for line in rounds_in(journal)}) == len(rounds_in(journal)) == 6
+    assert verify_journals([journal]).problems == []
+    assert players
+    assert frail.left_players() == []
+
+
+def test_a_tournament_goes_on_when_the_scheduler_comes_back(frail: Cluster, tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    with running(on(frail, journal, steady("a"), thinking("b", 0.02), rounds="8")) as process:
+        heard(process, "Finished round 2")
+        frail.players()
+        kill(frail.scheduler)
+        for worker in frail.workers:
+            worker.wait(PATIENCE)  # they end with their scheduler
+        frail.tend()
+        assert process.stderr is not None
+        err = process.stderr.read()
+        assert process.wait(PATIENCE) == 0, err
+    assert "the scheduler of the cluster was lost" in err
+    assert len(rounds_in(journal)) == 8
+    assert verify_journals([journal]).problems == []
+    assert frail.left_players() == []
+
+
+def test_a_killed_owner_leaves_nothing_and_its_tournament_can_be_resumed_anywhere(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    journal = tmp_path / "cup.jsonl"
+    size = {"rounds": "6", "st": "60"}
+    bots = [thinking("a"), thinking("b")]
+    with running(on(cluster, journal, *bots, seed=None, **size)) as process:
+        heard(process, "Finished round 1")
+        assert cluster.players()
+    assert cluster.left_players() == []
+    there = [sys.executable, "-m", "arena", "run", *bots, "--journal", str(journal), "--rounds", "6", "--st", "60"]
+    with running(there) as process:  # now on this machine
+        heard(process, "Finished round")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 130
+    ran = done(on(cluster, journal, *bots, seed=None, **size))
+    assert ran.returncode == 0, ran.stderr
+    hosts = [line.host for line in rounds_in(journal)]
+    assert len(hosts) == 6
+    assert None in hosts
+    assert set(hosts) & {"host-1", "host-2"}
+    report = verify_journals([journal])
+    assert (report.problems, report.resumes) == ([], 2)
+
+
+def test_ctrl_c_ends_the_bots_of_all_machines(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [f"{name}={bad_command('hang')}" for name in "abcd"]
+    with running(on(cluster, tmp_path / "cup.jsonl", *bots, st="60")) as process:
+        heard(process, "Started round")
+        heard(process, "Started round")
+        assert len(cluster.players()) == 2
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+    assert cluster.left_players() == []
+    no_bad_bot_left("hang")
+
+
+def test_kills_at_random_lose_nothing_and_play_nothing_twice(frail: Cluster, tmp_path: Path) -> None:
+    """With a public seed every round is played again with its deal, so the lines are those of an undisturbed run."""
+    bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "12", "st": "5"}
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", **size))
+    journal, rng = tmp_path / "killed.jsonl", random.Random(5)
+    words = on(frail, journal, *bots, **size)
+    for what in ("player", "worker", "scheduler", "owner", "worker"):
+        with running(words) as process:
+            heard(process, "Finished round")
+            time.sleep(rng.random())
+            victims = frail.players()
+            if what == "player":
+                os.kill(rng.choice(victims), signal.SIGKILL)
+            elif what == "worker":
+                kill(rng.choice(frail.workers))
+            elif what == "scheduler":
+                kill(frail.scheduler)
+                for worker in frail.workers:
+                    worker.wait(PATIENCE)
+            if what != "owner":
+                frail.tend()
+                heard(process, "Finished round")
+    ran = done(words)
+    assert ran.returncode == 0, ran.stderr
+    assert len(rounds_in(journal)) == len(whole) == 720
+    assert essence(rounds_in(journal)) == essence(whole)
+    assert verify_journals([journal]).problems == []
+    assert frail.left_players() == []

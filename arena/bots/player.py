@@ -11,8 +11,10 @@ from arena.bots.launch import Overrun
 from arena.bots.process_state import KeepStderr, ProcessState, SpawnError, exit_words
 from arena.bots.wants import Hear, Logic, Say
 from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
+from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.support.timekeeping import TimeIsUp
+from arena.support.timestamps import utc_now
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, Message, ServerHello, Welcome
@@ -55,6 +57,7 @@ class Player(abc.ABC):
         self.link: Conversation | None = None  # None while the bot is away
         self.wants_legal = True
         self.welcome_seed: int | None = None  # the one in its welcome
+        self.identity: BotLine | None = None  # of what came last; None if it never came
 
     @property
     def session(self) -> Session | None:
@@ -128,6 +131,9 @@ class Processes(Protocol):
 
     def now(self) -> float: ...
 
+    def fingerprint(self, spec: BotSpec) -> Fingerprint:
+        """What would be started now."""
+
     def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Logic[OwnedProcess]:
         """Start a bot. Raises SpawnError, TimeIsUp, and OSError for what is not the bot's fault."""
 
@@ -195,6 +201,7 @@ class LocalPlayer(Player):
 
     def _start(self) -> Logic[None]:
         allowed = self.spec.limits.start_ms
+        self._identify(None, self._processes.fingerprint(self.spec))
         deadline = self.now() + (math.inf if allowed is None else allowed / 1000)
         try:
             self.process = yield from self._processes.start(self.spec, self._keep_stderr, deadline)
@@ -216,8 +223,18 @@ class LocalPlayer(Player):
         hello = yield Hear(link, deadline)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.wants_legal = hello.legal
+        assert self.identity is not None
+        self._identify(hello, self.identity.fingerprint)
         yield Say(link, link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
         link.transcript.clear()  # the hello may contain a token
+
+    def _identify(self, hello: BotHello | None, fingerprint: Fingerprint | None) -> None:
+        """Note who plays now. Before its hello, a program that came before is taken for the same player."""
+        if hello is None and self.identity is not None and self.identity.fingerprint == fingerprint:
+            return
+        found = bot_line(self.spec.name, hello, fingerprint, utc_now())
+        if self.identity is None or self.identity.id != found.id:
+            self.identity = found
 
     def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartFailure]:
         """End the process, and return the error to raise, with the exit status and the last output on stderr."""

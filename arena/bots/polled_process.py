@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from arena.bots import launch
+from arena.bots.fingerprint import fingerprint_of
 from arena.bots.keeper import KILL, TERMINATE
 from arena.bots.launch import Kept, Launcher, start_request
 from arena.bots.polled_link import PolledLink
@@ -15,6 +16,7 @@ from arena.bots.process_state import (
     ProcessState,
     pipes_to,
 )
+from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Signal, Steps, Wait, waiting_for
 from arena.support.timekeeping import TimeIsUp
@@ -95,6 +97,9 @@ class PolledProcesses:
 
     def now(self) -> float:
         return self.loop.now()
+
+    def fingerprint(self, spec: BotSpec) -> Fingerprint:
+        return fingerprint_of(spec)
 
     def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Steps[PolledProcess]:  # noqa: ARG002
         """Start a bot. `until` is not enforced here, but by whoever waits for the bot's hello, because the bot can do

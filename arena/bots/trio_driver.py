@@ -8,12 +8,14 @@ from typing import Any, Generic, TypeVar, assert_never
 import attrs
 import trio
 
+from arena.bots.fingerprint import fingerprint_of
 from arena.bots.link import Link
 from arena.bots.player import OwnedProcess
 from arena.bots.process import BotProcess, spawn
 from arena.bots.process_state import KeepStderr
 from arena.bots.wants import Ask, Await, Both, Hear, Logic, Say, Want
 from arena.bots.watchdog import Watchdog
+from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
 from arena.support.poll_loop import Wait
 from arena.support.timekeeping import TimeIsUp
@@ -123,6 +125,9 @@ class TrioProcesses:
 
     def now(self) -> float:
         return trio.current_time()
+
+    def fingerprint(self, spec: BotSpec) -> Fingerprint:
+        return fingerprint_of(spec)
 
     def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Logic[OwnedProcess]:
         process: OwnedProcess = yield Await(partial(self._nursery.start, _live, spec, keep_stderr), until)

@@ -12,7 +12,14 @@ from arena.cli.progress import stamped
 from arena.cli.wording import ending_text, fault_lines, news_text, pairing, resumed_text
 from arena.journal.lines import RoundLine, is_forfeit
 from arena.server.events import ServerEvent
-from arena.tournament.events import RoundFinished, RoundStarted, TournamentEnded, TournamentEvent, TournamentOpened
+from arena.tournament.events import (
+    BotIdentified,
+    RoundFinished,
+    RoundStarted,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
 
 
 class LiveDisplay:
@@ -36,7 +43,7 @@ class LiveDisplay:
                 if text := resumed_text(event):
                     self._say(text)
                 self._figures = _Figures(self._console, event.rounds, event.finished)
-            case RoundStarted():
+            case RoundStarted() | BotIdentified(changes=()):
                 pass
             case RoundFinished():
                 self._finished(event.line)

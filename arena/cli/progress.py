@@ -19,7 +19,14 @@ from arena.cli.wording import (
     score_text,
 )
 from arena.journal.lines import RoundLine, is_forfeit
-from arena.tournament.events import RoundFinished, RoundStarted, TournamentEnded, TournamentEvent, TournamentOpened
+from arena.tournament.events import (
+    BotIdentified,
+    RoundFinished,
+    RoundStarted,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
 
 if TYPE_CHECKING:
     from arena.server.events import ServerEvent, ServerListener
@@ -76,6 +83,8 @@ class PlainLines:
                 self._numbers.clear()
                 if text := resumed_text(event):
                     self._remark(text)
+            case BotIdentified(changes=()):
+                pass  # no news: it is the first of its name
             case RoundStarted():
                 self._started(event)
             case RoundFinished():

@@ -34,7 +34,7 @@ from arena.support.text import printable
     "--twice", is_flag=True, help="Ask for every decision twice, and say how often the bot differs from itself."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@options_of([option for option in BOT if option.name != "restart"])
+@options_of([option for option in BOT if option.name not in ("restart", "fingerprint")])
 def regress(
     journal: Path,
     bot: str,

@@ -29,7 +29,7 @@ from arena.support.address import AddressError
 @events_option
 @quiet_option
 @no_cluster_option
-@options_of((*SERVER, *TOURNAMENT, *BOT))
+@options_of([option for option in (*SERVER, *TOURNAMENT, *BOT) if option.name != "changed"])
 def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     """Play a tournament among bots that connect over TCP and local ones, as the file says.
 

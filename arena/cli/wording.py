@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena.journal.lines import RoundLine, VoidLine
 from arena.support.text import printable, printable_lines
-from arena.tournament.events import BotWithdrawn, RoundVoid, TournamentOpened
+from arena.tournament.events import BotIdentified, BotWithdrawn, RoundVoid, TournamentOpened
 
 if TYPE_CHECKING:
     from arena.server.events import ServerEvent
@@ -65,10 +65,13 @@ def fault_lines(line: RoundLine) -> list[str]:
     return [printable(text) for text in found]
 
 
-def news_text(event: "RoundVoid | BotWithdrawn | ServerEvent") -> str:
+def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | ServerEvent") -> str:
     match event:
         case RoundVoid():
             return _void_text(event.line)
+        case BotIdentified():
+            text = f"{event.line.name} has changed: {'; '.join(event.changes)}. Its rounds are told apart from now on."
+            return printable(text)
         case BotWithdrawn():
             return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
         case _:

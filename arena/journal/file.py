@@ -16,6 +16,7 @@ import attrs
 
 from arena.support.whole_files import sync_folder
 
+VERSION: Final = 1  # of the format
 OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 _ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append

@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from arena.journal.endings import ENDINGS, is_withdrawal
 from arena.journal.file import OPENING, open_journal
+from arena.journal.file import VERSION as VERSION
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
+from arena.journal.identity import BotLine as BotLine
 from arena.plan.recorded_config import RecordedConfig, readable_part, unknown_names
 from arena.support.text import printable
 from engine.cards import Seat, cards_from_texts
@@ -22,12 +24,12 @@ from engine.record import GameRecord
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
 
-VERSION: Final = 1
 _LONGEST: Final = 1 << 24  # bytes of a line; the longest that the arena writes have some hundred kilobytes
 MOST_POINTS: Final = 99  # of a round; more than the rules give, and small enough for any sum
 
 SeatNumber = Literal[0, 1]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+PlayerIds = tuple[str | None, str | None]  # by seat; None for a bot that was not asked to come
 RoundPoints = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
 
 
@@ -89,6 +91,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     salt: str = ""  # hashed with the deal for the bots; journals from before 0.2 have none
     host: str | None = None  # the machine of a cluster that it was played on
     delay: Milliseconds | None = None  # for how long that machine stood still meanwhile
+    players: PlayerIds | None = None  # ids of BotLines; older journals do not say
 
     def __post_init__(self) -> None:
         if self.first not in (0, 1):
@@ -137,7 +140,7 @@ def is_forfeit(line: RoundLine) -> bool:
     return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
 
 
-JournalLine = TournamentLine | RoundLine | VoidLine | ResumeLine | RevealLine
+JournalLine = TournamentLine | BotLine | RoundLine | VoidLine | ResumeLine | RevealLine
 
 
 def outcome_of(result: ResultLine) -> Outcome:
@@ -228,7 +231,7 @@ class _Head(Struct):
     v: int = VERSION
 
 
-_KNOWN_TYPES: Final = ("tournament", "round", "void", "resume", "reveal")
+_KNOWN_TYPES: Final = ("tournament", "bot", "round", "void", "resume", "reveal")
 
 
 def _undecodable(entry: Entry, line: bytes) -> Entry:

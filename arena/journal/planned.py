@@ -35,6 +35,10 @@ class Plan:
         longest = max((match.length for match in self._matches.values()), default=1)
         self._rounds = lru_cache(max(1, min(_MATCHES_AT_ONCE, _ROUNDS_AT_ONCE // longest)))(self._rounds_of)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
     def _rounds_of(self, match: str) -> dict[str, PlannedRound]:
         return {planned.id: planned for planned in self._matches[match].rounds}
 

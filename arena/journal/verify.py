@@ -9,8 +9,9 @@ import attrs
 
 from arena.journal.deal_audit import DealAudit, Place
 from arena.journal.line_workers import Task, answers, cores
-from arena.journal.lines import Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
+from arena.journal.lines import BotLine, Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
 from arena.journal.planned import Plan, plan_of
+from arena.journal.players import Players
 from arena.journal.reader import JournalReader, Progress, no_progress
 from arena.journal.round_check import RoundCheck, check_round
 from arena.plan.config import ConfigError
@@ -48,6 +49,7 @@ class _Tournament:
     path: Path
     plan: Plan | None = None  # None if its opening line is damaged
     deals: DealAudit | None = None  # likewise
+    players: Players = attrs.field(factory=Players)
     seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
@@ -89,6 +91,10 @@ def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None,
             if current is not None and current.plan is not None and current.deals is not None:
                 for where, text in _verify_other(place, other, current, current.plan, current.deals):
                     report.problems.append(Problem(*where, printable(text)))
+        case BotLine() as bot:
+            assert current is not None  # the reader leaves it out, too
+            for text in current.players.check(bot, current.plan.names if current.plan else None):
+                report.problems.append(Problem(*place, printable(text)))
         case RoundLine() as line:
             assert current is not None  # the reader leaves out rounds without a tournament
             assert check is not None
@@ -138,6 +144,7 @@ def _verify_round(
     if tournament.plan is not None and tournament.deals is not None:
         yield from _differences_from_plan(place, line, check, tournament.plan, tournament.deals)
     yield from check.problems
+    yield from tournament.players.check_round(line)
     tournament.seen.add(line.id)
 
 
@@ -147,6 +154,7 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
         return
     path, plan, deals = tournament.path, tournament.plan, tournament.deals
     report.resumes += deals.resumes
+    report.remarks += (f"{path}: {remark}" for remark in tournament.players.remarks())
     if missing := plan.total - sum(plan.find(id) is not None for id in tournament.seen):
         report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
     if deals.is_public:

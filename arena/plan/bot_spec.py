@@ -1,12 +1,15 @@
 """How the arena knows a bot: by a name, and by a command or a token. Also the bundled bots."""
 
 import enum
+import glob
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +48,7 @@ class BotSpec:
     inherit_env: bool = False
     processes: int = MOST_PROCESSES  # at once
     sandbox: Sandbox = attrs.field(factory=Sandbox)
+    fingerprint: tuple[str, ...] = ()  # patterns of files that belong to the bot, besides those that its command names
 
     @property
     def is_sandboxed(self) -> bool:
@@ -52,7 +56,12 @@ class BotSpec:
 
     @property
     def is_bundled(self) -> bool:
-        return any(self.command[: len(own.command)] == own.command for own in BUNDLED_BOTS.values())
+        return self.bundled is not None
+
+    @property
+    def bundled(self) -> "OwnBot | None":
+        """The bundled bot that this is."""
+        return next((own for own in BUNDLED_BOTS.values() if self.command[: len(own.command)] == own.command), None)
 
     def environment(self) -> dict[str, str]:
         """The environment of the bot's process: a small part of our own, which may contain secrets, and `env`."""
@@ -111,6 +120,20 @@ def packages_of_bundled_bots() -> list[Path]:
     return [Path(place) for spec in found if spec for place in spec.submodule_search_locations or ()]
 
 
+@cache
+def sources_of_bundled_bot(module: str) -> tuple[Path, ...]:
+    """The file of a bundled bot's module, and those of the modules beside it that it imports."""
+    folder = packages_of_bundled_bots()[0]
+    found: dict[str, Path] = {}
+    names = [module.rpartition(".")[2]]
+    while names:
+        if (name := names.pop()) not in found:
+            found[name] = folder / f"{name}.py"
+            text = found[name].read_text(encoding="utf-8")
+            names += re.findall(rf"^(?:from|import) {folder.name}\.(\w+)", text, re.MULTILINE)
+    return tuple(found[name] for name in sorted(found))
+
+
 def _path_of_bundled_bots(sandboxed: bool) -> str:
     """PYTHONPATH, with which Python finds the bundled bots from any folder, even if they are not installed. In a
     sandbox it also finds what they import, which may be installed in the user's home."""
@@ -161,6 +184,12 @@ def missing_program(spec: BotSpec) -> str | None:
         return f"{program!r} is a folder; name the program in it"
     here = " (there is a file of this name here: put ./ before it, or name its interpreter)"
     return f"there is no program {program!r}{here if path.is_file() else did_you_mean(program, BUNDLED_BOTS)}"
+
+
+def matching(pattern: str, folder: Path) -> list[Path]:
+    """The files that a pattern of the option `fingerprint` matches in a bot's folder."""
+    paths = (folder / name for name in sorted(glob.glob(pattern, root_dir=folder, recursive=True)))
+    return [path for path in paths if path.is_file()]
 
 
 def _not_executable(program: str) -> str:

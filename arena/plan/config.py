@@ -17,6 +17,7 @@ from arena.plan.bot_spec import (
     RemoteSpec,
     Restart,
     command_of,
+    matching,
     missing_program,
     name_from,
     parse_bot,
@@ -24,6 +25,7 @@ from arena.plan.bot_spec import (
 )
 from arena.plan.deals import SCHEME, DealKey
 from arena.plan.names import twin_of
+from arena.plan.on_change import OnChange as OnChange
 from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
 from arena.plan.sandbox import Level, Sandbox, absolute
@@ -54,6 +56,7 @@ class Config:
     affinity: bool | None = None  # whether each of them has a core for itself and its bots; None likewise
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
+    changed: OnChange = OnChange.REFUSE  # what to do if a bot has changed since a journal's last rounds
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
     chosen: int | None = None  # the concurrency, if the organiser chose it
 
@@ -204,6 +207,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         cpu_seconds=keys.get("cpu"),
         inherit_env=keys.get("inherit-env", False),
         processes=keys.get("processes", MOST_PROCESSES),
+        fingerprint=keys.get("fingerprint", ()),
         sandbox=Sandbox(folder=absolute(cwd) if "dir" in keys else None).with_options(keys, folder),
     )
     _check_sandbox(found, where)
@@ -218,10 +222,25 @@ def _check_sandbox(spec: BotSpec, where: str) -> None:
 
 
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
-    """Raise ConfigError that lists all missing programs, each with the place of its bot."""
+    """Raise ConfigError that lists all missing programs, each with the place of its bot, or all patterns of files that
+    match nothing for any bot."""
     local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
-    if problems := [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]:
+    problems = [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]
+    if problems := problems or _unmatched(local):
         raise ConfigError("\n".join(problems))
+
+
+def _unmatched(bots: Sequence[tuple[str, BotSpec]]) -> list[str]:
+    problems: dict[str, str] = {}
+    matched: set[str] = set()
+    for where, bot in bots:
+        folder = bot.cwd or Path()
+        for pattern in bot.fingerprint if not bot.is_bundled else ():
+            if matching(pattern, folder):
+                matched.add(pattern)
+            words = f"{where}: fingerprint = {pattern!r}, but no file in {absolute(folder)} matches it"
+            problems.setdefault(pattern, words)
+    return [problem for pattern, problem in problems.items() if pattern not in matched]
 
 
 def _remote_bot(keys: Mapping[str, Any], where: str) -> RemoteSpec:
@@ -264,6 +283,7 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         chosen=values.get("concurrency"),
         workers=values.get("workers"),
         affinity=values.get("affinity"),
+        changed=values.get("changed", OnChange.REFUSE),
     )
 
 

@@ -120,6 +120,13 @@ def paths(value: Any) -> tuple[Path, ...]:
     return tuple(map(Path, words))
 
 
+def patterns(value: Any) -> tuple[str, ...]:
+    words = command_words(value)
+    if not all(words):
+        raise ValueError("patterns that are not empty, such as *.py")
+    return words
+
+
 def one_of(choices: Iterable[Any]) -> Reader:
     by_name = {choice.value: choice for choice in choices}
 

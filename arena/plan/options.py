@@ -7,6 +7,7 @@ import attrs
 
 from arena.plan import option_readers as read
 from arena.plan.bot_spec import MOST_PROCESSES, Restart
+from arena.plan.on_change import OnChange
 from arena.plan.option_readers import Reader
 from arena.plan.sandbox import SCRATCH
 from arena.plan.schedule import Format
@@ -83,6 +84,14 @@ TOURNAMENT: Final = (
         value_if_alone="true",
         choices=("true", "false"),
     ),
+    Option(
+        "changed",
+        read.one_of(OnChange),
+        "If a bot has changed since the journal's last rounds: refuse, or continue and tell the rounds apart.  "
+        "[refuse]",
+        "WHAT",
+        choices=_values(OnChange),
+    ),
     Option("event", read.text, "The name of the tournament."),
     Option("site", read.text, "Where it is played."),
     Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),
@@ -149,6 +158,14 @@ BOT: Final = (
         "SECONDS",
     ),
     Option("processes", read.whole_number(1), f"Processes that a bot may have at once.  [{MOST_PROCESSES}]", "N"),
+    Option(
+        "fingerprint",
+        read.patterns,
+        "Files that belong to a bot besides those that its command names, such as *.py: a change of one is a new "
+        "version of the bot.",
+        "'PATTERN …'",
+        several=True,
+    ),
     *SANDBOX,
 )
 # Options of a bot that a command starts outside a tournament.

@@ -117,7 +117,7 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
         return RecordedBot(name=spec.name, remote=True, clock=spec.limits)
     return RecordedBot(
         name=spec.name,
-        cmd=_recorded_command(spec.command),
+        cmd=recorded_command(spec.command),
         dir=str(spec.cwd) if spec.cwd else None,
         env=tuple(sorted(dict(spec.env))),
         clock=spec.limits,
@@ -130,7 +130,7 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
     )
 
 
-def _recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
+def recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
     """The command to record. A bundled bot is recorded by its name, because it does not matter which Python runs it."""
     for name, own in BUNDLED_BOTS.items():
         if command[: len(own.command)] == own.command:

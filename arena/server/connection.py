@@ -9,6 +9,7 @@ import trio
 
 from arena.bots.conversation import LinkClosed
 from arena.bots.link import Link
+from arena.journal.lines import BotLine
 from arena.server.lingering import say_last
 from protocol.messages import Bye, Error
 
@@ -39,6 +40,7 @@ class Connection:
         session: str,
         wants_legal: bool = True,
         takes_place_of: "Connection | None" = None,
+        identity: BotLine | None = None,
     ):
         self.name = name
         self.link = link
@@ -46,6 +48,7 @@ class Connection:
         self.session = session
         self.wants_legal = wants_legal
         self.takes_place_of = takes_place_of
+        self.identity = identity
         self.successor: Connection | None = None  # for the match that has not noticed the loss of this one
         self.lent = False  # to a player
         self._last_words: list[Error | Bye] | None = None  # once the bot is dismissed

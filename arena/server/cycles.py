@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
+from arena.bots.fingerprint import fingerprint_of
 from arena.journal.lines import Journal, TournamentLine
-from arena.plan.bot_spec import AnySpec, RemoteSpec
-from arena.plan.config import Config
+from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
+from arena.plan.config import Config, OnChange
 from arena.plan.server_config import ServerConfig
 from arena.plan.time_control import TimeLimits
 from arena.tournament.ledger import (
@@ -29,10 +30,13 @@ class Cycles:
     """Reads the journal on construction. Raises JournalError if it is the journal of another tournament."""
 
     def __init__(self, config: Config, server: ServerConfig, journal: Journal):
-        self._config = config
+        self._config = attrs.evolve(config, changed=OnChange.CONTINUE)  # no author shall be able to stop a server
         self._server = server
         self._journal = journal
         self._rounds: dict[int, tuple[int, int]] = {}  # finished rounds and all rounds, by cycle
+        for bot in config.bots:
+            if isinstance(bot, BotSpec):
+                fingerprint_of(bot)  # reads large programs before anybody waits for an answer
         past = read_past(journal, config.max_faults)
         self._begun = past.tournaments
         self.remarks = past.ledger.remarks  # about the journal

@@ -20,6 +20,7 @@ import trio
 from arena.bots.conversation import ConversationLimits, LinkClosed
 from arena.bots.link import Link
 from arena.bots.streams import TcpStream, tune
+from arena.journal.identity import bot_line
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
 from arena.server.connection import Abandoned, Connection
@@ -30,6 +31,7 @@ from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
 from arena.server.spectators import Gallery
 from arena.server.strikes import Strikes
+from arena.support.timestamps import utc_now
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, ServerHello, Welcome, decode_from_bot, encode
@@ -265,7 +267,7 @@ class Door:
                 await link.welcome(Welcome(name, session))
         finally:
             self._welcoming -= Counter([name])  # removes the name at zero
-        return Connection(name, link, address, session, hello.legal, takes_place_of=lost)
+        return Connection(name, link, address, session, hello.legal, lost, bot_line(name, hello, None, utc_now()))
 
     def _may_hold(self, name: str, hello: BotHello) -> bool:
         """Whether a bot without a token may have the name: it is unused, or used only by a connection that it lost."""

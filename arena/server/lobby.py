@@ -217,6 +217,7 @@ class RemotePlayer(Player):
                 self._lose()
             else:
                 self.wants_legal = connection.wants_legal
+                self.identity = connection.identity
                 return True
 
     async def _next(self, until: float) -> Connection | None:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Protocol
 import attrs
 import msgspec
 
-from arena.journal.lines import RoundLine, VoidLine
+from arena.journal.lines import BotLine, RoundLine, VoidLine
 from arena.plan.schedule import PlannedRound
 
 
@@ -37,6 +37,27 @@ class RoundStarted(Event):
 
     def facts(self) -> dict[str, Any]:
         return {"id": self.planned.id, "round": self.planned.number, "bots": self.bots}
+
+
+@attrs.frozen
+class BotIdentified(Event):
+    """Who a player of the next round is, as the journal knows it from now on. `changes` says how it differs from what
+    played under this name before in the tournament, if anything did."""
+
+    kind = "bot"
+    line: BotLine
+    changes: tuple[str, ...]
+
+    def facts(self) -> dict[str, Any]:
+        line = self.line
+        return {
+            "id": line.id,
+            "bot": line.name,
+            "version": line.version,
+            "author": line.author,
+            "fingerprint": line.fingerprint.short if line.fingerprint else None,
+            "changes": self.changes,
+        }
 
 
 @attrs.frozen
@@ -89,7 +110,9 @@ class TournamentEnded(Event):
     rounds: int
 
 
-TournamentEvent = TournamentOpened | RoundStarted | RoundFinished | RoundVoid | BotWithdrawn | TournamentEnded
+TournamentEvent = (
+    TournamentOpened | RoundStarted | BotIdentified | RoundFinished | RoundVoid | BotWithdrawn | TournamentEnded
+)
 
 
 class Listener(Protocol):

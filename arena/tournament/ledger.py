@@ -8,6 +8,7 @@ import attrs
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
 from arena.journal.endings import ENDINGS, Fault
 from arena.journal.lines import (
+    BotLine,
     Entry,
     Journal,
     JournalError,
@@ -29,6 +30,7 @@ from arena.plan.recorded_config import differences
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.support.text import printable
 from arena.support.timestamps import utc_now
+from arena.tournament.identities import Identities, check_unchanged
 from engine.cards import Seat
 from engine.ruleset import RuleSet
 from engine.scoring import Score
@@ -52,11 +54,13 @@ class Ledger:
     resumes: int = 0
     dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round, likewise: seed, salt, attempt
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
+    identities: Identities = attrs.field(factory=Identities)
     mirrored: bool = True  # whether a round may repeat the deal of another; only then are deals kept
 
     def add(self, line: RoundLine) -> list[str]:
         """Add a finished round. Returns the bots that are withdrawn because of it."""
         self.finished.add(line.id)
+        self.identities.unknown += line.players is None
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
         self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
@@ -173,6 +177,9 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             past.ledger = Ledger(past.ledger.max_faults, outside, mirrored=opening.config.mirror is not False)
             past.under_way.clear()
             journal.remember_line_at(entry.start)
+        case BotLine() as line:
+            past.ledger.identities.add(line)
+            journal.remember_line_at(entry.start)
         case RoundLine() as line:
             assert past.plan is not None  # the reader leaves out rounds without a tournament
             if different := next(past.plan.differences(line), None):
@@ -226,15 +233,17 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     """Resume the last tournament of the journal. Returns the config with the key of the deals, if it is still needed.
     Raises JournalError."""
     opening, ledger = past.opening, past.ledger
+    missing = planned_rounds(config) - len(ledger.finished)
     assert opening is not None
     if past.unknown:
         settings = printable(", ".join(past.unknown))
         raise JournalError(
             f"{journal.path}: this version cannot resume with settings that it does not know: {settings}"
         )
+    if missing:
+        ledger.remarks += check_unchanged(journal.path, ledger.identities, config)
     if config.seed:
         return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
-    missing = planned_rounds(config) - len(ledger.finished)
     if past.revealed and missing:
         rounds = "1 round is" if missing == 1 else f"{missing} rounds are"
         raise JournalError(

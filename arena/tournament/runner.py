@@ -30,15 +30,16 @@ from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Await, Logic
 from arena.bots.watchdog import Watchdog
 from arena.journal.file import Rescue, beside
-from arena.journal.lines import Journal, RoundLine, VoidLine
+from arena.journal.lines import BotLine, Journal, RoundLine, VoidLine
 from arena.match.audience import Audience
 from arena.match.round_play import Players, Void
 from arena.plan.bot_spec import BotSpec, RemoteSpec
-from arena.plan.config import Config
+from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
 from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
+from arena.tournament.identities import new_claim, refusal
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
 from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
@@ -47,6 +48,7 @@ from arena.worker.fault_bundle import write_bundle
 from arena.worker.job import (
     Bundled,
     Finished,
+    Identified,
     Looked,
     MatchJob,
     Report,
@@ -98,6 +100,8 @@ class Tournament:
         self.warnings: list[str] = []
         self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
         self._failure: TournamentError | None = None
+        self._before = {bot.name: ledger.identities.of(bot.name) for bot in config.bots}
+        self._refused: set[str] = set()  # ids of players that differ from those before, which nobody has accepted
         self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
         crew = hire(config, self._hear, self._standing, self._fail) if hire else None
         self._crew: AnyCrew = crew or Crew(config, self._hear, self._standing, spare)
@@ -214,6 +218,8 @@ class Tournament:
         match report:
             case Started(_, planned, bots):
                 await self._tell(RoundStarted(planned, bots))
+            case Identified(line):
+                self._identified(line)
             case Finished(line):
                 await self._finished(line)
             case Voided(line):
@@ -231,9 +237,22 @@ class Tournament:
             case RoundSeen(scene, outcome) if self._audience is not None:
                 self._audience.round_over(scene, outcome)
 
+    def _identified(self, line: BotLine) -> None:
+        self._ledger.identities.report(line)
+        if self._config.changed is OnChange.CONTINUE or not (found := new_claim(self._before.get(line.name, ()), line)):
+            return
+        self._refused.add(line.id)
+        assert self._journal is not None  # it recorded the bot before
+        self._failure = self._failure or TournamentError(refusal(self._journal.path, [found]))
+        self._playing.cancel()
+
     async def _finished(self, line: RoundLine) -> None:
         if line.id in self._ledger.finished:
             return  # the first line of an id counts
+        if not self._refused.isdisjoint(line.players or ()):
+            return  # it is played again, if the organiser accepts the change
+        for identified in self._ledger.identities.before(line):
+            await self._tell(identified)
         await self._tell(RoundFinished(line))
         withdrawn = self._ledger.add(line)
         self._failures.pop(line.match, None)

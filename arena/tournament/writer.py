@@ -16,8 +16,9 @@ import trio
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError, encoded
 from arena.support.side_thread import SideThread
-from arena.tournament.events import Listener, RoundFinished, RoundVoid, TournamentEvent
+from arena.tournament.events import BotIdentified, Listener, RoundFinished, RoundVoid, TournamentEvent
 
+_SAVED: Final = (BotIdentified, RoundFinished, RoundVoid)  # events that are lines of the journal
 _PAUSE: Final = 0.02  # seconds from one wait for the disk to the next; nobody who watches notices them
 
 
@@ -55,7 +56,7 @@ class JournalWriter:
     ) -> None:
         """Write the events to the journal if it holds any of them, together with those that arrive during the pause,
         which are added to the list."""
-        if self._journal is None or not any(isinstance(event, RoundFinished | RoundVoid) for event in events):
+        if self._journal is None or not any(isinstance(event, _SAVED) for event in events):
             return
         with trio.CancelScope(shield=True):
             if trio.current_time() < self._pause_ends:
@@ -81,4 +82,4 @@ def _waiting(receiver: trio.MemoryReceiveChannel[TournamentEvent]) -> Iterator[T
 
 
 def _encoded(events: Iterable[TournamentEvent]) -> bytes:
-    return b"".join(encoded(event.line) for event in events if isinstance(event, RoundFinished | RoundVoid))
+    return b"".join(encoded(event.line) for event in events if isinstance(event, _SAVED))

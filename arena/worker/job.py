@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import attrs
 import msgspec
 
-from arena.journal.lines import RoundLine, VoidLine, encoded
+from arena.journal.lines import BotLine, RoundLine, VoidLine, encoded
 from arena.match.audience import Scene
 from arena.match.referee import Referee
 from arena.plan.bot_spec import AnySpec
@@ -145,6 +145,13 @@ def _finished(line: bytes) -> Finished:
 
 
 @attrs.frozen
+class Identified:
+    """Who a player is, before the first round of the match that refers to it."""
+
+    line: BotLine
+
+
+@attrs.frozen
 class Voided:
     line: VoidLine
 
@@ -208,7 +215,19 @@ class Alive:
 
 
 Report = (
-    Started | Shown | Finished | Voided | DealWanted | Wrote | Bundled | Warned | Looked | RoundSeen | MatchOver | Alive
+    Started
+    | Shown
+    | Identified
+    | Finished
+    | Voided
+    | DealWanted
+    | Wrote
+    | Bundled
+    | Warned
+    | Looked
+    | RoundSeen
+    | MatchOver
+    | Alive
 )
 
 

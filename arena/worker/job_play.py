@@ -12,7 +12,7 @@ import msgspec
 
 from arena.bots.wants import Logic
 from arena.journal.endings import Fault
-from arena.journal.lines import RoundLine, outcome_of
+from arena.journal.lines import PlayerIds, RoundLine, outcome_of
 from arena.match.audience import Audience
 from arena.match.match import Match, PlayedRound
 from arena.match.referee import Referee
@@ -24,7 +24,7 @@ from arena.support.signals import first_exception
 from arena.support.timekeeping import Stalls
 from arena.support.timestamps import utc_now
 from arena.worker.fault_bundle import bundle_files, bundle_folder, write_bundle
-from arena.worker.job import Bundled, DealWanted, Finished, MatchJob, Report, Shown, Started, Voided
+from arena.worker.job import Bundled, DealWanted, Finished, Identified, MatchJob, Report, Shown, Started, Voided
 from arena.worker.recording import round_line, void_line
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -54,6 +54,7 @@ class JobPlay:
         self._voids = Counter(job.so_far.voids)
         self._unsent: Bundled | None = None  # of the last fault
         self._stalls = stalls
+        self._introduced: set[str] = set()  # ids of players
         self._seeds = {name: seed for name, (seed, _, _) in job.so_far.dealt.items()}  # for the rounds that mirror them
         self._match = Match(
             job.planned,
@@ -71,10 +72,19 @@ class JobPlay:
         for planned in self._job.planned.rounds:
             if planned.id not in self._job.so_far.finished:
                 line = yield from self._play_until_valid(planned)
+                yield from self._introduce(line)
                 yield from self._desk.report(Finished(line))
                 yield from self._dismiss(Restart.ROUND)
         yield from self._match.conclude(self._score)
         yield from self._dismiss(Restart.MATCH)
+
+    def _introduce(self, line: RoundLine) -> Logic[None]:
+        """Report who the players of a round are, once for each match."""
+        for player in self._players:
+            identity = player.identity
+            if identity is not None and identity.id in (line.players or ()) and identity.id not in self._introduced:
+                self._introduced.add(identity.id)
+                yield from self._desk.report(Identified(identity))
 
     def _dismiss(self, restart: Restart) -> Logic[None]:
         for player in self._players:
@@ -96,7 +106,7 @@ class JobPlay:
                 yield from self._desk.report(self._unsent)
                 self._unsent = None
             if played.void is None:
-                line = round_line(played, job.planned.id, job.names, job.rules)
+                line = round_line(played, job.planned.id, job.names, job.rules, self._who_played(played))
                 if job.away is not None:
                     line = msgspec.structs.replace(line, delay=round((self._stalls.lost - lost) * 1000))
                 self._score = self._score.after(outcome_of(line.result))
@@ -107,6 +117,10 @@ class JobPlay:
             self._voids[planned.id] += 1
             line_of_void = void_line(planned, job.planned.id, job.names, played.void, played.started)
             yield from self._desk.report(Voided(line_of_void))
+
+    def _who_played(self, played: PlayedRound) -> PlayerIds:
+        one, two = (None if played.withdrawn or not each.identity else each.identity.id for each in self._players)
+        return one, two
 
     def _try(self, planned: PlannedRound, dealt: Dealt) -> Logic[PlayedRound]:
         try:

@@ -1,6 +1,6 @@
 """Make the journal line of a round that was played. Pure."""
 
-from arena.journal.lines import VERSION, FaultLine, ResultLine, RoundLine, VoidLine
+from arena.journal.lines import VERSION, FaultLine, PlayerIds, ResultLine, RoundLine, VoidLine
 from arena.match.match import PlayedRound
 from arena.match.round_play import Void
 from arena.plan.schedule import MatchId, PlannedRound
@@ -8,7 +8,9 @@ from engine.cards import card_texts
 from engine.ruleset import RuleSet
 
 
-def round_line(played: PlayedRound, match: MatchId, bots: tuple[str, str], rules: RuleSet) -> RoundLine:
+def round_line(
+    played: PlayedRound, match: MatchId, bots: tuple[str, str], rules: RuleSet, players: PlayerIds
+) -> RoundLine:
     planned, dealt, referee = played.planned, played.dealt, played.referee
     outcome, fault = referee.outcome, referee.fault
     assert outcome is not None
@@ -32,6 +34,7 @@ def round_line(played: PlayedRound, match: MatchId, bots: tuple[str, str], rules
         if fault
         else None,
         salt=dealt.salt,
+        players=players,
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from arena.devtools.check import CHECKS
 from arena.journal.endings import verify
 from arena.journal.lines import (
+    BotLine,
     JournalLine,
     ResumeLine,
     RevealLine,
@@ -121,15 +122,21 @@ JOURNAL_LINES = [line for block in re.findall(r"```journal\n(.*?)```", TEXT, re.
 
 def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
     lines = [msgspec.json.decode(line, type=JournalLine) for line in JOURNAL_LINES]
-    assert [type(line) for line in lines] == [TournamentLine, RoundLine, VoidLine, ResumeLine, RevealLine]
+    assert [type(line) for line in lines] == [
+        *(TournamentLine, BotLine, BotLine, RoundLine),
+        *(VoidLine, ResumeLine, RevealLine),
+    ]
     for line, text in zip(lines, JOURNAL_LINES, strict=True):
         assert encoded(line).decode() == text + "\n"
-    verify(game_record(lines[1]))
-    assert DealKey(lines[4].secret).hash == lines[0].config.seed_hash
+    bots, played = lines[1:3], lines[3]
+    verify(game_record(played))
+    assert [(bot.name, bot.right_id) for bot in bots] == [*zip(played.bots, played.players, strict=True)]
+    assert DealKey(lines[6].secret).hash == lines[0].config.seed_hash
     for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
         assert f'"{field}"' in TEXT or field == "v"
     described = TEXT[TEXT.index("## The journal") :]
-    assert all(f"`{field}`" in described for field in RoundLine.__struct_fields__ if field != "v")
+    fields = (*RoundLine.__struct_fields__, *BotLine.__struct_fields__)
+    assert all(f"`{field}`" in described for field in fields if field != "v")
 
 
 def test_every_error_code_has_its_line() -> None:

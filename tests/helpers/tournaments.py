@@ -1,5 +1,6 @@
 """Small tournaments of real bots that play the same round the same way each time."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def played(config: Config) -> list[RoundLine]:
 
 def rounds_in(journal: Path) -> list[RoundLine]:
     return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
+
+
+def anonymous(journal: Path) -> Path:
+    """The journal as an arena wrote it that did not know who played: its lines are the opening and the rounds."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kept = [re.sub(rb',"players":\[[^]]*\]', b"", line) for line in lines if not line.startswith(b'{"type":"bot"')]
+    journal.write_bytes(b"".join(kept))
+    return journal
 
 
 def essence(lines: list[RoundLine]) -> dict[str, Any]:

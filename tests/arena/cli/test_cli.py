@@ -17,7 +17,7 @@ from arena.cli.main import main
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT
 from tests.helpers.processes import bad_command
-from tests.helpers.tournaments import steady
+from tests.helpers.tournaments import anonymous, steady
 
 
 def run_in(folder: Path, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
@@ -30,7 +30,7 @@ def journal(tmp_path: Path) -> Path:
     path = tmp_path / "cup.jsonl"
     done = run_in(tmp_path, "run", steady("a"), steady("b"), steady("c"), "--rounds", "4", "--journal", "cup.jsonl")
     assert done.returncode == 0, done.stderr
-    return path
+    return anonymous(path)
 
 
 def test_a_match_prints_a_line_for_each_round_and_the_score(tmp_path: Path) -> None:
@@ -112,13 +112,14 @@ def test_a_round_played_again_has_the_deal_that_it_promises(tmp_path: Path) -> N
 def test_events_are_json_for_programs(tmp_path: Path) -> None:
     done = run_in(tmp_path, "run", steady("a"), steady("b"), "--rounds", "2", "--events", "--journal", "c.jsonl")
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["event"] for event in events] == ["tournament", "started", "finished", "started", "finished", "ended"]
+    kinds = [event["event"] for event in events]
+    assert kinds == ["tournament", "started", "bot", "bot", "finished", "started", "finished", "ended"]
     times = [datetime.fromisoformat(event["time"]) for event in events]
     assert times == sorted(times)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time")) for event in events)
     assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0}
-    assert events[2]["id"] == "1.1-2.1"
-    assert sum(events[2]["points"]) >= 0
+    assert events[4]["id"] == "1.1-2.1"
+    assert sum(events[4]["points"]) >= 0
 
 
 def test_a_terminal_gets_a_live_line_and_the_table(tmp_path: Path) -> None:

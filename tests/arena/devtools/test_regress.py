@@ -15,7 +15,7 @@ from arena.plan.deals import DealKey
 from arena.plan.recorded_config import RecordedConfig
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT, STEADY_BOT
-from tests.helpers.tournaments import rounds_in, steady
+from tests.helpers.tournaments import anonymous, rounds_in, steady
 
 # Plays like the steady bot a, but the way it is told: at its third request it fails, once.
 FAILING = """
@@ -51,7 +51,7 @@ def journal(tmp_path: Path) -> Path:
     log = f"log={tmp_path / 'then.log'}"
     options = ("--rounds", "4", "--seed", "5", "--rules", "tactics", "--journal", path)
     assert arena("play", steady("a", log), steady("b"), *options).exit_code == 0
-    return path
+    return anonymous(path)
 
 
 def decisions(journal: Path, bot: str) -> list[tuple[str, int, str]]:
@@ -269,7 +269,7 @@ def test_a_secret_that_was_not_promised_gives_no_seeds(lots: Path) -> None:
 
 def test_the_seeds_of_a_round_that_was_played_again_are_those_of_its_last_attempt(lots: Path, tmp_path: Path) -> None:
     """Here each round was void once before, and the tournament resumed once."""
-    opening, *rounds, reveal = lots.read_text().splitlines()
+    opening, *rounds, reveal = anonymous(lots).read_text().splitlines()
     key = DealKey(json.loads(reveal)["secret"])
     log = tmp_path / "heard.log"
     lines, expected = [opening, '{"type":"resume","v":1,"started":"now"}'], []

@@ -4,13 +4,14 @@ import msgspec
 import pytest
 
 from tests.helpers.raw_journals import Line, run
+from tests.helpers.tournaments import anonymous
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     journal = tmp_path_factory.mktemp("cup") / "cup.jsonl"
     assert run(journal).exit_code == 0
-    return journal.read_bytes()
+    return anonymous(journal).read_bytes()
 
 
 @pytest.fixture

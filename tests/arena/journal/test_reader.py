@@ -22,7 +22,7 @@ from arena.stats.standings import fold
 from arena.tournament.ledger import read_past
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT
-from tests.helpers.tournaments import configured, played, steady
+from tests.helpers.tournaments import anonymous, configured, played, steady
 
 OLD = sorted((ROOT / "tests/golden/old_journals").glob("*.jsonl"))
 Line = dict[str, Any]
@@ -33,7 +33,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Line]:
     """An opening line and four rounds."""
     journal = tmp_path_factory.mktemp("cup") / "cup.jsonl"
     played(configured(steady("a"), steady("b"), journal=journal, rounds="4"))
-    return [msgspec.json.decode(line) for line in journal.read_bytes().splitlines()]
+    return [msgspec.json.decode(line) for line in anonymous(journal).read_bytes().splitlines()]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from arena.journal.lines import JournalError
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
-from tests.helpers.tournaments import configured, played, steady
+from tests.helpers.tournaments import anonymous, configured, played, steady
 
 BOTS = (steady("a"), steady("b"))
 
@@ -18,7 +18,7 @@ BOTS = (steady("a"), steady("b"))
 def journal(tmp_path: Path) -> Path:
     path = tmp_path / "cup.jsonl"
     played(configured(*BOTS, journal=path, rounds="4"))
-    return path
+    return anonymous(path)
 
 
 def change_opening(

@@ -30,7 +30,7 @@ from engine.formations import side_strength
 from protocol.fairness import deal_hash
 from tests.helpers.jobs import play_in_this_process
 from tests.helpers.paths import GOLDEN
-from tests.helpers.tournaments import configured, steady
+from tests.helpers.tournaments import anonymous, configured, steady
 
 OLD = sorted((GOLDEN / "old_journals").glob("*.jsonl"))
 
@@ -214,7 +214,7 @@ def test_a_tournament_that_was_stopped_just_before_its_end_reveals_its_secret_la
 def test_a_journal_that_lost_a_round_after_its_end_is_not_resumed(journal: Path) -> None:
     config = secretly(journal)
     run(config)
-    lines = journal.read_bytes().splitlines(keepends=True)
+    lines = anonymous(journal).read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:2], *lines[3:]]))
     with pytest.raises(JournalError, match="1 round is missing, but the secret of the deals is already revealed"):
         run(config)
@@ -241,7 +241,7 @@ def test_a_seed_cannot_be_slipped_in_or_exchanged(journal: Path, monkeypatch: py
 
 def test_deals_that_do_not_follow_from_the_secret_are_found_out(journal: Path) -> None:
     run(secretly(journal))
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    lines = [json.loads(line) for line in anonymous(journal).read_text().splitlines()]
     other = DealKey("something else")
 
     def problems(changed: list[dict[str, Any]]) -> list[str]:

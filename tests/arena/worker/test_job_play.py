@@ -6,7 +6,7 @@ import pytest
 from arena.journal.lines import outcome_of
 from arena.match.referee import Referee
 from arena.tournament.ledger import planned_matches
-from arena.worker.job import Finished, Shown, SoFar, Started
+from arena.worker.job import Finished, Identified, Shown, SoFar, Started
 from engine.cards import SEATS
 from engine.scoring import Score
 from tests.helpers.drivers import KEY, RunLogic, both_drivers
@@ -18,7 +18,10 @@ from tests.helpers.tournaments import configured, steady
 def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_is_over(run: RunLogic[None]) -> None:
     config = configured(steady("a"), steady("b"))
     desk = play_job(run, job_of(config), Desk(), config)
-    assert [type(report) for report in desk.reports] == [Started, Shown, Finished] * 2
+    assert [type(report) for report in desk.reports] == [
+        *(Started, Shown, Identified, Identified, Finished),
+        *(Started, Shown, Finished),  # the same players
+    ]
     assert [line.id for line in desk.rounds] == ["1.1-2.1", "1.1-2.2"]
 
 

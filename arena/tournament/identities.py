@@ -1,0 +1,113 @@
+"""Who played, as the journal of a tournament knows it, and whether a bot has changed since.
+
+An identity is written once in each tournament, right before the first round that refers to it. A bot that changes
+between two runs is refused or accepted as the organiser wishes; one that changes during a run, or connects, is always
+accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are told apart.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from arena.bots.fingerprint import fingerprint_of
+from arena.journal.identity import Fingerprint, changes
+from arena.journal.lines import BotLine, JournalError, RoundLine
+from arena.plan.bot_spec import BotSpec
+from arena.plan.config import Config, OnChange
+from arena.support.text import counted
+from arena.tournament.events import BotIdentified
+
+_Claims = tuple[str | None, str | None, str | None]
+
+
+@attrs.define
+class Identities:
+    """The identities that the journal has of a tournament's bots, and those that it gets with their first rounds."""
+
+    _recorded: dict[str, dict[str, BotLine]] = attrs.field(factory=dict)  # by bot and id, the oldest first
+    _reported: dict[str, BotLine] = attrs.field(factory=dict)  # by id
+    unknown: int = 0  # rounds that do not say who played
+
+    def add(self, line: BotLine) -> None:
+        """Add an identity that the journal has."""
+        self._recorded.setdefault(line.name, {}).setdefault(line.id, line)
+
+    def of(self, name: str) -> tuple[BotLine, ...]:
+        """The recorded identities of a bot, the oldest first."""
+        return tuple(self._recorded.get(name, {}).values())
+
+    def report(self, line: BotLine) -> None:
+        """Learn of an identity, to which rounds may refer from now on."""
+        self._reported[line.id] = line
+
+    def before(self, line: RoundLine) -> Iterator[BotIdentified]:
+        """Yield what has to be written before this round."""
+        for name, id in zip(line.bots, line.players or (), strict=False):
+            if id is not None and id not in self._recorded.get(name, {}):
+                now, earlier = self._reported.pop(id), self.of(name)
+                self.add(now)
+                yield BotIdentified(now, tuple(differences(earlier[-1], now)) if earlier else ())
+
+
+def differences(before: BotLine, now: BotLine) -> Iterator[str]:
+    """Yield how two identities of a bot differ, for people."""
+    if before.fingerprint and now.fingerprint:
+        yield from changes(before.fingerprint, now.fingerprint)
+    what = ("version", "author", "name")
+    for word, was, is_now in zip(what, _claims(before), _claims(now), strict=True):
+        if was != is_now:
+            yield f"its {word} is {_quoted(is_now)}, before {_quoted(was)}"
+
+
+def _claims(line: BotLine) -> _Claims:
+    return line.version, line.author, line.calls_itself
+
+
+def _quoted(claim: str | None) -> str:
+    return "not said" if claim is None else repr(claim)
+
+
+def check_unchanged(journal: Path, identities: Identities, config: Config) -> list[str]:
+    """Compare the programs of the bots with those that the journal knows. Returns remarks for the organiser. Raises
+    JournalError if one has changed and the organiser did not accept that."""
+    found = []
+    for bot in config.bots:
+        known = identities.of(bot.name)
+        if not isinstance(bot, BotSpec) or not known:
+            continue
+        now = fingerprint_of(bot)
+        if all(line.fingerprint != now for line in known):
+            found.append(_changed(known[-1], now))
+    if found and config.changed is OnChange.REFUSE:
+        raise JournalError(refusal(journal, found))
+    if not identities.unknown:
+        return []
+    rounds = counted(identities.unknown, "round")
+    return [f"{journal}: of {rounds} it is not known which versions of the bots played; from now on it is recorded"]
+
+
+def _changed(before: BotLine, now: Fingerprint) -> str:
+    what = changes(before.fingerprint, now) if before.fingerprint else ("its program was not recorded",)
+    return f"{before.name} has changed since {before.started}: {'; '.join(what)}"
+
+
+def refusal(journal: Path, found: Sequence[str]) -> str:
+    """Why a tournament with changed bots does not resume, and what to do."""
+    return (
+        f"{journal}: the rounds of two versions of a bot would be mixed:\n"
+        + "".join(f"  {line}\n" for line in found)
+        + "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
+        "told apart, and arena table --by version rates the versions apart."
+    )
+
+
+def new_claim(known: Sequence[BotLine], now: BotLine) -> str | None:
+    """How a program that is the same as before a resume describes itself differently, because something that its
+    fingerprint does not contain has changed. None if it does not, or if it always says something else."""
+    said = {_claims(line) for line in known if line.fingerprint == now.fingerprint} - {(None, None, None)}
+    claims = _claims(now)
+    if len(said) != 1 or claims in said or claims == (None, None, None):
+        return None
+    last = [line for line in known if _claims(line) in said][-1]
+    return f"{now.name} has changed since {last.started}: {'; '.join(differences(last, now))}"

@@ -1,0 +1,171 @@
+"""What belongs to a bot, as far as its command says: real files, changed in every way."""
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import pytest
+
+from arena.bots.fingerprint import fingerprint_of
+from arena.journal.identity import changes
+from arena.plan.bot_spec import BotSpec, parse_bot
+from tests.helpers.commands import arena
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def bot(folder: Path, *command: str, patterns: Sequence[str] = ()) -> BotSpec:
+    return BotSpec("bot", command, folder, fingerprint=tuple(patterns))
+
+
+def write(path: Path, text: str = "one") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def files_of(spec: BotSpec) -> set[str]:
+    return set(fingerprint_of(spec).files)
+
+
+def test_the_program_and_the_script_are_hashed(tmp_path: Path) -> None:
+    write(tmp_path / "mybot.py")
+    found = fingerprint_of(bot(tmp_path, sys.executable, "mybot.py", "--depth", "3"))
+    assert found.command == (sys.executable, "mybot.py", "--depth", "3")
+    assert found.files == {
+        "mybot.py": sha("one"),
+        sys.executable: hashlib.sha256(Path(sys.executable).read_bytes()).hexdigest(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (("./bin/mybot", "-x"), {"./bin/mybot"}),
+        (("sh", "-c", "cd . && exec ./bin/mybot; true"), {"./bin/mybot"}),
+        (("bash", "-c", "python3 mybot.py --net=net.bin 2>/dev/null"), {"mybot.py", "net.bin"}),
+        (("sh", "-c", "it's not closed"), set()),
+        (("env", "A=1", "python3", "mybot.py"), {"mybot.py"}),
+        (("python3", "mybot.py", "--net=net.bin"), {"mybot.py", "net.bin"}),
+        (("python3", "-m", "pack.main"), {"pack/main.py", "pack/__init__.py"}),
+        (("python3", "pack"), {"pack/main.py", "pack/__init__.py"}),
+        (("java", "-cp", "classes:lib/*", "Main"), {"classes/Main.class", "classes/inner/Other.class", "lib/x.jar"}),
+        (("java", "-jar", "lib/x.jar"), {"lib/x.jar"}),
+        (("python3", "mybot.py", "missing.py", "-", "", "\x00"), {"mybot.py"}),
+        (("python3", "/dev/zero", "/dev/stdin"), set()),
+    ],
+)
+def test_every_file_that_a_command_names_belongs_to_the_bot(
+    tmp_path: Path, command: tuple[str, ...], named: set[str]
+) -> None:
+    names = ["bin/mybot", "mybot.py", "net.bin", "pack/main.py", "pack/__init__.py", "pack/log.txt", "lib/x.jar"]
+    for name in (*names, "classes/Main.class", "classes/inner/Other.class", "classes/notes.md"):
+        write(tmp_path / name)
+    assert files_of(bot(tmp_path, *command)) - {"sh", "bash", "env", "python3", "java"} == named
+
+
+def test_patterns_add_files(tmp_path: Path) -> None:
+    for name in ("mybot.py", "util.py", "deep/er/more.py", "net.bin", "log.txt"):
+        write(tmp_path / name)
+    spec = bot(tmp_path, "./mybot.py", patterns=("*.py", "net.bin"))
+    assert files_of(spec) == {"./mybot.py", "mybot.py", "util.py", "net.bin"}
+    before = fingerprint_of(spec)
+    write(tmp_path / "util.py", "two")
+    write(tmp_path / "new.py")
+    (tmp_path / "net.bin").unlink()
+    assert list(changes(before, fingerprint_of(spec))) == [
+        "net.bin belonged to it before, but does not now",
+        "new.py belongs to it now, but did not before",
+        f"util.py is another file now ({sha('two')[:8]}, before {sha('one')[:8]})",
+    ]
+    assert "deep/er/more.py" in files_of(attrs.evolve(spec, fingerprint=("**/*.py",)))
+
+
+def test_many_files_of_one_pattern_are_one_entry_that_still_notices_each(tmp_path: Path) -> None:
+    for number in range(100):
+        write(tmp_path / f"{number}.dat")
+    spec = bot(tmp_path, "./mybot", patterns=("*.dat",))
+    before = fingerprint_of(spec)
+    assert set(before.files) == {"*.dat"}
+    write(tmp_path / "77.dat", "two")
+    assert fingerprint_of(spec) != before
+
+
+def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed(tmp_path: Path) -> None:
+    script = write(tmp_path / "mybot.py", "one")
+    spec = bot(tmp_path, "python3", "mybot.py")
+    before, found = fingerprint_of(spec), script.stat()
+    script.write_text("two")
+    os.utime(script, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert fingerprint_of(spec) != before
+
+
+def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = write(tmp_path / "mybot.py")
+    spec, soon, real = bot(tmp_path, "./mybot.py"), time.time() + 100, hashlib.sha256
+    hashes: list[int] = []
+
+    def counted() -> object:
+        hashes.append(1)
+        return real()
+
+    monkeypatch.setattr("arena.bots.fingerprint.time.time", lambda: soon)  # as if it had been written long ago
+    monkeypatch.setattr("arena.bots.fingerprint.hashlib.sha256", counted)
+    before = fingerprint_of(spec)
+    assert fingerprint_of(spec) == before
+    assert len(hashes) == 1
+    script.write_text("longer")
+    assert fingerprint_of(spec) != before
+    assert len(hashes) == 2
+
+
+def test_a_bot_that_makes_a_fifo_or_a_giant_of_its_own_file_blocks_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "mybot.py"
+    os.mkfifo(script)
+    spec = bot(tmp_path, "./mybot.py", patterns=("mybot.*",))
+    assert fingerprint_of(spec).files == {}
+    script.unlink()
+    script.touch()
+    os.truncate(script, 1 << 40)
+    assert fingerprint_of(spec).files["./mybot.py"].startswith("not read: it has 1099511627776 bytes")
+
+
+def test_a_folder_with_too_many_files_is_not_searched_to_its_end(tmp_path: Path) -> None:
+    for number in range(5001):
+        (tmp_path / f"{number}.txt").touch()
+    assert fingerprint_of(bot(tmp_path, "./bot", ".")).files == {".": "not read: it has more than 5000 files"}
+
+
+def test_links_are_followed_and_names_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:
+    write(tmp_path / "real.py")
+    strange = os.fsdecode(b"\xff\x1b.py")
+    os.symlink("real.py", tmp_path / strange)
+    assert fingerprint_of(bot(tmp_path, "./bot", strange)).files == {r"\udcff\x1b.py": sha("one")}
+
+
+def test_a_bundled_bot_is_its_sources_whatever_python_runs_it() -> None:
+    greedy, rival = fingerprint_of(parse_bot("greedy")), fingerprint_of(parse_bot("counting"))
+    assert (greedy.command, rival.command) == (("greedy",), ("counting",))
+    assert set(greedy.files) == {"greedy.py", "reading.py"}  # and what else it would import from beside it
+    assert {"counting.py", "reading.py"} <= set(rival.files)
+    assert "greedy.py" not in rival.files
+
+
+def test_a_pattern_that_matches_nothing_for_any_bot_is_a_mistake(tmp_path: Path) -> None:
+    write(tmp_path / "a.py", "#!/bin/sh\n").chmod(0o755)
+    cup = write(
+        tmp_path / "cup.toml",
+        '[each]\nfingerprint = ["*.py"]\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "./a.py"\nfingerprint = "net.bin"\n',
+    )
+    done = arena("run", cup)
+    assert done.exit_code == 2
+    assert f"cup.toml:5: fingerprint = 'net.bin', but no file in {tmp_path} matches it" in done.stderr
+    for wrong in ("7", '[""]', "[7]"):
+        cup.write_text(f'[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "./a.py"\nfingerprint = {wrong}\n')
+        assert arena("run", cup).exit_code == 2

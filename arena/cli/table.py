@@ -43,8 +43,10 @@ def print_standings(
     average: float = 0.0,
     anchor: tuple[str, float] | None = None,
     leave_out_faults: bool = False,
+    by: str = "name",
 ) -> None:
     """Prints the table on stdout, and on stderr what is damaged in the journals."""
+    from arena.stats.roster import By
     from arena.stats.round_summary import RoundResult, RoundSummary
     from arena.stats.standings import fold
     from arena.stats.tables import TableFormat, render, shows_times
@@ -52,7 +54,7 @@ def print_standings(
     shown = TableFormat(form)
     kind = RoundSummary if shows_times(shown, columns) else RoundResult
     with journal_errors(), reading("Reading", journals) as progress:
-        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, progress=progress)
+        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, by=By(by), progress=progress)
     readable = standings.rounds or len(problems) < _FEW
     for problem in problems if readable else problems[:1]:
         click.echo(problem, err=True)
@@ -94,8 +96,8 @@ def print_by_host(journals: list[Path], form: str) -> None:
 @click.option("--anchor", metavar="NAME=ELO", help="The rating of one bot; the others follow.")
 @click.option("--average", default=0.0, show_default=True, help="The average rating, if there is no anchor.")
 @click.option(
-    "--by", default="name", show_default=True, type=click.Choice(["name", "host"]),
-    help="What a row is: a bot, or a bot on one machine of a cluster.",
+    "--by", default="name", show_default=True, type=click.Choice(["name", "version", "host"]),
+    help="What a row is: a bot, a version of a bot, or a bot on one machine of a cluster.",
 )  # fmt: skip
 @click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
 def table(
@@ -118,10 +120,15 @@ def table(
     Columns: Rank, Group, Name, Elo, Bound, +/-, LOS, Rounds, Wins, Losses, Score, Draws, Matches,
     Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
     Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms,
-    Sandbox
+    Sandbox, Bot, Version, Fingerprint, Rules
 
     Bound says whether Elo is only a bound, because a bot won or lost every round. The columns between Faults and Voids
     count one kind of fault each. Sandbox is full, none, missing (it was to be tried, but could not be had) or mixed.
+
+    A name is one player, unless it stands for different programs in several tournaments, or was played by different
+    rules: these are rated apart, and a remark says so. With --by version, every version of a bot is rated apart: what
+    the arena started had another fingerprint, or the bot says another version of itself. Bot is the name without all
+    that.
 
     With --by host there is a row for each bot on each machine of a cluster, with its results and thinking times there,
     and how long the machine stood still in a round (Delay ms, the mean). A warning names each machine that deviates
@@ -134,6 +141,7 @@ def table(
     Examples:
       arena table cup.jsonl
       arena table cup.jsonl --cross --format markdown
+      arena table cup.jsonl --by version
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
       arena table cup.jsonl --by host
     """
@@ -143,7 +151,7 @@ def table(
         print_by_host(list(journals), form)
         return
     chosen = _columns(columns) if columns else None
-    print_standings(list(journals), form, chosen, cross, average, _anchor(anchor), no_faults)
+    print_standings(list(journals), form, chosen, cross, average, _anchor(anchor), no_faults, by)
 
 
 def _columns(text: str) -> "Sequence[Column]":

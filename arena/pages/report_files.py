@@ -81,14 +81,15 @@ def _write_rounds(
     while chunk := list(islice(found, _CHUNK)):
         _script(folder / f"{len(chunks)}.js", [data for _, _, data in chunk])
         chunks.append([chunk[0][0], chunk[-1][0]])
-        listed += [_listed(number, line, place) for number, line, _ in chunk]
+        listed += [
+            _listed(number, line, [place[name] for name in report.names_in(number, line)]) for number, line, _ in chunk
+        ]
         progress(len(listed))
     return listed, chunks
 
 
-def _listed(number: int, line: RoundLine, place: dict[str, int]) -> list[Any]:
+def _listed(number: int, line: RoundLine, bots: Sequence[int]) -> list[Any]:
     result = line.result
-    bots = [place[name] for name in line.bots]
     ms = sum(each or 0 for _, _, each in line.moves)
     return [number, line.id, *bots, result.winner, result.ending, *result.points, len(line.moves), ms]
 

@@ -17,7 +17,7 @@ from arena.pages.report_sections import (
     thinking_section,
     upsets_section,
 )
-from arena.pages.report_settings import settings_section, voids_section
+from arena.pages.report_settings import settings_section, versions_section, voids_section
 from arena.stats.columns import NO_VALUE, Row
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.report_data import Report
@@ -48,6 +48,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
         first_player_section(report),
         thinking_section(report),
         _rounds_section(report, sample),
+        versions_section(report),
         settings_section(report),
         voids_section(report),
     )

@@ -1,4 +1,5 @@
-"""Sections of the report: the settings of each tournament, and the void rounds, which are played again. Pure.
+"""Sections of the report: who played, the settings of each tournament, and the void rounds, which are played again.
+Pure.
 
 The journal contains the commands, folders and environments of bots. A report does not, because it is meant to be
 shared.
@@ -16,6 +17,7 @@ from arena.stats.columns import NO_VALUE
 from arena.stats.report_data import Report
 
 _MOST_TOURNAMENTS: Final = 20
+_MOST_VERSIONS: Final = 200
 
 
 def settings_section(report: Report) -> Section | None:
@@ -62,6 +64,28 @@ def _tournament(line: TournamentLine) -> Content:
     ]
     players = table(["Bot", "Clock", "Restart", "Memory", "Sandbox"], rows, "players") if rows else None
     return joined(tag("dl", *pairs), players)
+
+
+def versions_section(report: Report) -> Section | None:
+    """Who played: all identities, without commands and files."""
+    lines = sorted(report.standings.roster.lines(), key=lambda line: (line.name, line.started))
+    if not lines:
+        return None
+    rows: list[list[Content]] = [
+        [
+            bot(line.name),
+            line.version or NO_VALUE,
+            line.author or NO_VALUE,
+            tag("code", line.fingerprint.short) if line.fingerprint else NO_VALUE,
+            line.started.replace("T", " ")[:16],
+        ]
+        for line in lines[:_MOST_VERSIONS]
+    ]
+    words = "Version and author are what the bots say; the fingerprint is a hash of what the arena started."
+    if len(lines) > _MOST_VERSIONS:
+        words += f" The first {_MOST_VERSIONS} of {len(lines):,}."
+    head: list[Content] = ["Bot", "Version", "Author", "Fingerprint", "Since (UTC)"]
+    return "versions", "Versions", joined(table(head, rows, "versions"), tag("p", words, class_="note"))
 
 
 def _plain(value: object) -> str:

@@ -10,6 +10,7 @@ from arena.journal.endings import Fault
 from arena.stats.ratings import Ratings
 from arena.stats.standings import BotTotals, Standings
 from arena.support.suggestion import did_you_mean
+from arena.support.text import printable
 
 NO_VALUE: Final = "-"  # shown where there is no number
 
@@ -114,6 +115,10 @@ COLUMNS: Final = (
     Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals, is_time=True),
     Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole, is_time=True),
     Column("sandbox", "Sandbox", lambda row: row.totals.sandbox, _text(str), left=True),
+    Column("bot", "Bot", lambda row: row.totals.player.bot, left=True),
+    Column("version", "Version", lambda row: row.totals.player.version, _text(printable), left=True),
+    Column("fingerprint", "Fingerprint", lambda row: row.totals.player.fingerprint, _text(printable), left=True),
+    Column("rules", "Rules", lambda row: row.totals.player.rules, _text(printable), left=True),
 )
 _DEFAULT_KEYS: Final = ("rank", "name", "elo", "elo_margin", "los", "rounds", "score", "draw_rate", "points", "faults")
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DEFAULT_KEYS)

@@ -11,7 +11,7 @@ import attrs
 from arena.journal.lines import Milliseconds
 from arena.journal.reader import Progress, no_progress
 from arena.stats.round_summary import RoundSummary
-from arena.stats.standings import Counted, Standings, fold
+from arena.stats.standings import Counted, Standings, fold_once
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.text import printable
 
@@ -192,4 +192,4 @@ def fold_hosts(paths: Iterable[Path], hosts: Hosts, progress: Progress = no_prog
         if isinstance(line, HostedRound):
             hosts.add(line)
 
-    return fold(paths, kind=HostedRound, watch=watch, progress=progress)[1]
+    return fold_once(paths, Standings(), HostedRound, watch, progress)[1]

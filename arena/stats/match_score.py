@@ -21,7 +21,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
     if standings.neither_started:
         lines.append(neither_started_note(standings))
-    return "\n".join([*lines, *standings.sandboxes.notes()])
+    return "\n".join([*lines, *standings.version_notes(), *standings.sandboxes.notes()])
 
 
 def neither_started_note(standings: Standings) -> str:

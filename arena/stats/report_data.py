@@ -15,12 +15,12 @@ from typing import Final
 import attrs
 
 from arena.journal.endings import Fault, RoundEnding
-from arena.journal.lines import SeatNumber, TournamentLine, VoidLine
+from arena.journal.lines import RoundLine, SeatNumber, TournamentLine, VoidLine
 from arena.journal.reader import Progress, no_progress
 from arena.stats.columns import Row, ranked
 from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.round_summary import RoundSummary
-from arena.stats.standings import Counted, Standings, fold
+from arena.stats.standings import Counted, Standings, Watch, fold
 
 _CHECKPOINTS: Final = 24  # of the ratings over the course of the tournament; up to twice as many
 _MOST_VOIDS: Final = 50  # listed one by one
@@ -117,6 +117,7 @@ class ReportData:
     upsets: dict[tuple[str, str], list[Upset]] = attrs.field(factory=dict)
     last_started: str = ""
     decisions: int = 0
+    labels: "array[int]" = attrs.field(factory=lambda: array("L"))  # two of each round, if names are not enough
     paths: list[Path] = attrs.field(factory=list)
     _snapshots: list[tuple[int, tuple[str, ...], list[Matchup]]] = attrs.field(factory=list)
     _stride: int = 1
@@ -126,6 +127,8 @@ class ReportData:
         match line:
             case ReportedRound():
                 self._place(path, number)
+                if standings.naming is not None:
+                    self.labels.extend(map(standings.naming.place.__getitem__, line.bots))
                 self._count(line, standings.rounds)
                 self._remember(standings)
             case TournamentLine():
@@ -210,12 +213,25 @@ class Report:
     def names(self) -> list[str]:
         return [row.totals.name for row in self.rows]
 
+    def names_in(self, number: int, line: RoundLine) -> tuple[str, str]:
+        """The names of the bots of a round as the standings have them."""
+        if (naming := self.standings.naming) is None:
+            return line.bots
+        one, two = self.gathered.labels[2 * number - 2 : 2 * number]
+        return naming.order[one], naming.order[two]
+
 
 def gather(paths: Sequence[Path], progress: Progress = no_progress) -> Report:
     """Read journals and compute everything that a report shows. `progress` is called with each entry. Raises
     JournalError if one is not a regular file, and OSError."""
     gathered = ReportData()
-    standings, problems = fold(paths, kind=ReportedRound, watch=gathered.watch, progress=progress)
+
+    def begin() -> Watch:
+        nonlocal gathered
+        gathered = ReportData()
+        return gathered.watch
+
+    standings, problems = fold(paths, kind=ReportedRound, watch=begin, progress=progress)
     gathered.beginning.end_of_tournament()
     rows = ranked(standings, standings.rate())
     course = gathered.course(standings)

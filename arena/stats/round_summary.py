@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
-from arena.journal.lines import Milliseconds, RoundName, RoundPoints, SeatNumber
+from arena.journal.lines import Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
 
 
 class ResultSummary(Struct, frozen=True, gc=False):
@@ -35,6 +35,7 @@ class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only
     result: ResultSummary
     pair: str = ""
     fault: FaultSummary | None = None
+    players: PlayerIds | None = None
 
     def seats_at_fault(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from msgspec.structs import replace
 
 from arena.journal.endings import Fault
-from arena.journal.lines import JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
+from arena.journal.lines import BotLine, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
 from arena.journal.reader import JournalReader, Progress, Read, no_progress
 from arena.plan.deals import is_recorded
 from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
+from arena.stats.roster import By, Naming, Player, Roster
 from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.sandboxes import Sandboxes
 from arena.stats.thinking_time import ThinkingTime
@@ -46,6 +48,7 @@ class _OpenMatch:
     meeting: Meeting
     rounds: int = 0  # so far
     lead: int = 0  # points of the first bot minus those of the second
+    is_mixed: bool = False  # a bot has changed during the match, so it counts for none of its versions
 
 
 @attrs.frozen(kw_only=True)
@@ -58,11 +61,15 @@ class BotTotals(Results):
     mean_ms: float | None  # thinking time per move
     p99_ms: int | None
     sandbox: str | None
+    player: Player
 
 
 class Standings:
-    def __init__(self, *, leave_out_faults: bool = False):
-        """With `leave_out_faults`, a round that ended by a fault is counted only among the faults."""
+    def __init__(self, *, leave_out_faults: bool = False, naming: Naming | None = None):
+        """With `leave_out_faults`, a round that ended by a fault is counted only among the faults. With `naming`, the
+        names in rounds are labels of players."""
+        self.roster = Roster()
+        self.naming = naming
         self.voids = 0
         self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host was stalled
         self.forfeits: Counter[str] = Counter()  # by bot: rounds that it did not play because it was withdrawn
@@ -95,6 +102,7 @@ class Standings:
         self._config = config = line.config
         self.public_seeds += is_recorded(config) and config.seed is not None
         self.sandboxes.add(config)
+        self.roster.begin(config)
         for waiting in self._waiting.values():
             waiting.count_as_single()
         self._waiting.clear()
@@ -145,12 +153,25 @@ class Standings:
         if first == second:
             raise JournalError(f"{first!r} plays against itself")
         for name in bots:
-            if name not in self._thinking and not is_recorded_name(name):
+            if name not in self._thinking and not is_recorded_name(name) and not self._is_label(name):
                 raise JournalError(f"{name!r} is not a name of a bot")
         for name in bots:
             self._thinking.setdefault(name, ThinkingTime())
             self._faults.setdefault(name, Counter())
         return self._meetings.setdefault((first, second), Meeting((first, second)))
+
+    def _is_label(self, name: str) -> bool:
+        return self.naming is not None and name in self.naming.players
+
+    def player(self, name: str) -> Player:
+        """Who is behind a name in these standings."""
+        if self.naming is not None and self._is_label(name):
+            return self.naming.described(name, self.roster)
+        return self.roster.of(name)
+
+    def version_notes(self) -> list[str]:
+        """Remarks about names that stand for several versions of a bot, or were played by several rule sets."""
+        return self.naming.notes() if self.naming else self.roster.notes()
 
     def _count_unit(self, line: RoundResult, meeting: Meeting, half_points: int | None) -> None:
         pair = line.pair or line.id
@@ -161,13 +182,16 @@ class Standings:
             self._waiting[pair] = _Waiting(line.id, meeting, half_points)
             return
         if waiting is not None:
-            if waiting.meeting is not meeting:
+            if waiting.meeting is not meeting and self.naming is None:
                 raise JournalError(f"round {line.id} is said to be paired with {waiting.id}, which other bots played")
             del self._waiting[pair]
-            if half_points is not None and waiting.half_points is not None:
+            if waiting.meeting is not meeting:  # a bot has changed between the two rounds
+                waiting.count_as_single()
+            elif half_points is not None and waiting.half_points is not None:
                 meeting.pairs[half_points + waiting.half_points] += 1
                 return
-            half_points = waiting.half_points if half_points is None else half_points
+            elif half_points is None:
+                half_points = waiting.half_points
         if half_points is not None:
             meeting.singles[half_points] += 1
 
@@ -175,11 +199,14 @@ class Standings:
         under_way = self._open_matches.get(line.match)
         if under_way is None:
             under_way = self._open_matches[line.match] = _OpenMatch(meeting)
+        if under_way.meeting is not meeting:
+            under_way.is_mixed = True
         under_way.rounds += 1
         under_way.lead += points[0] - points[1]
         if under_way.rounds == self._config.rounds:
             lead = under_way.lead
-            meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
+            if not under_way.is_mixed:
+                meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
             del self._open_matches[line.match]
             if alone := self._waiting.pop(line.pair, None):  # the last round of an odd number
                 alone.count_as_single()
@@ -201,7 +228,7 @@ class Standings:
         return tuple(self._totals(name, sides[name]) for name in self.names)
 
     def _totals(self, name: str, sides: list[HeadToHead]) -> BotTotals:
-        thinking = self._thinking[name]
+        thinking, player = self._thinking[name], self.player(name)
         return BotTotals(
             name=name,
             wins=sum(side.wins for side in sides),
@@ -214,7 +241,8 @@ class Standings:
             voids=self.excused[name],
             mean_ms=thinking.mean,
             p99_ms=thinking.percentile(99),
-            sandbox=self.sandboxes.of(name),
+            sandbox=self.sandboxes.of(player.bot),
+            player=player,
         )
 
     def thinking(self, name: str) -> ThinkingTime:
@@ -261,15 +289,35 @@ def fold(
     *,
     leave_out_faults: bool = False,
     kind: type[RoundResult] = RoundSummary,
-    watch: Watch = lambda _standings, _line, _path, _number: None,
+    by: By = By.NAME,
+    watch: Callable[[], Watch] = lambda: _nothing,
     progress: Progress = no_progress,
 ) -> tuple[Standings, list[str]]:
     """Read journals as if they were one file. Returns their standings, and one message for each line that cannot be
     used. Raises JournalError if one is not a regular file, and OSError.
 
-    `watch` is called with each line right after it was counted. `kind` is the struct to decode rounds as; with
-    RoundResult, which is quicker, there are no thinking times. `progress` is called with each entry."""
-    standings = Standings(leave_out_faults=leave_out_faults)
+    What `watch` returns is called with each line right after it was counted. `kind` is the struct to decode rounds as;
+    with RoundResult, which is quicker, there are no thinking times. `progress` is called with each entry.
+
+    Only when everything is read is it known whether some names stand for several players (roster.py). Then everything
+    is read again, and `watch` is called again, too."""
+    paths = tuple(paths)
+    found = fold_once(paths, Standings(leave_out_faults=leave_out_faults), kind, watch(), progress)
+    if naming := found[0].roster.apart(by):
+        again = Standings(leave_out_faults=leave_out_faults, naming=naming)
+        found = fold_once(paths, again, kind, watch(), progress)
+    return found
+
+
+def _nothing(_standings: Standings, _line: Counted, _path: Path, _number: int) -> None:
+    pass
+
+
+def fold_once(
+    paths: Iterable[Path], standings: Standings, kind: type[RoundResult], watch: Watch, progress: Progress
+) -> tuple[Standings, list[str]]:
+    """Add all rounds of these journals to the standings, by the names of the bots unless the standings have a naming.
+    Returns and raises what `fold` does."""
     reader = JournalReader(kind)
     problems: list[str] = []
     more = 0
@@ -282,9 +330,12 @@ def fold(
 
 
 def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress: Progress) -> Iterator[str]:
-    for _, entry in entries:
+    for tournament, entry in entries:
         progress(entry)
         line = entry.line
+        if standings.naming is not None and tournament is not None and isinstance(line, RoundResult | VoidLine):
+            ids = line.players if isinstance(line, RoundResult) else None
+            line = replace(line, bots=standings.naming.names(tournament.number, line.bots, ids))
         try:
             match line:
                 case RoundResult():
@@ -293,6 +344,9 @@ def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress:
                     standings.begin(line)
                 case VoidLine():
                     standings.add_void(line)
+                case BotLine():
+                    standings.roster.add(line)
+                    continue
                 case ResumeLine() | RevealLine():
                     continue
                 case None:

@@ -109,6 +109,7 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
         found.append(f"Void rounds, by a fault of the arena, not counted: {voids}.")
     if standings.public_seeds:
         found.append("The deals came from a public seed: a bot author who knew it could know them in advance.")
+    found += standings.version_notes()
     found += standings.sandboxes.notes()
     if excused := standings.excused:
         names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))

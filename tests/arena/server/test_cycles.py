@@ -6,12 +6,11 @@ from pathlib import Path
 import trio
 
 from arena.journal.deal_secret import secret_path
-from arena.journal.lines import JournalLine, RevealLine, RoundLine, TournamentLine, read
+from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, read
 from arena.plan.deals import DealKey
+from arena.stats.roster import By
 from arena.stats.standings import fold
-from protocol.messages import (
-    Error,
-)
+from protocol.messages import PROTOCOL, BotHello, Error
 from tests.helpers.visitors import (
     connected,
     play,
@@ -64,6 +63,35 @@ async def test_a_server_for_ever_plays_one_cycle_after_the_other_with_those_who_
     assert {totals.name for totals in standings.totals()} == {"anna", "ben", "cleo"}
 
 
+async def test_an_author_may_update_a_bot_at_any_time_and_its_versions_are_told_apart(tmp_path: Path) -> None:
+    async def come_as(version: str, hostile: str) -> None:
+        visitor = await connected(served.address)
+        await visitor.hear()
+        await visitor.say(BotHello(PROTOCOL, "anna", version, hostile, token="a token of its own"))
+        await play(visitor)
+
+    async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "ben", "another token")
+        async with trio.open_nursery() as first:
+            first.start_soon(come_as, "1.0", "\x1b[2J")
+            await served.heard.wait("finished", "2.1-2.1")
+            first.cancel_scope.cancel()
+        bots.start_soon(come_as, "2.0", "x" * 9999)
+        before = len(served.heard.texts("begins"))
+        while len(served.heard.texts("begins")) < before + 3:
+            await trio.sleep(0.01)
+        bots.cancel_scope.cancel()
+    served.verified()
+    lines = [entry.line for entry in read(served.journal, JournalLine)]
+    anna = {line.id: line for line in lines if isinstance(line, BotLine) and line.name == "anna"}
+    assert {(line.version, line.fingerprint) for line in anna.values()} == {("1.0", None), ("2.0", None)}
+    assert all((line.author or "").isprintable() and len(line.author or "") <= 64 for line in anna.values())
+    standings, problems = fold([served.journal], by=By.VERSION)
+    assert problems == []
+    assert {"anna 1.0", "anna 2.0", "ben"} <= {totals.name for totals in standings.totals()}
+    assert {totals.name for totals in fold([served.journal])[0].totals()} == {"anna", "ben"}
+
+
 async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -> None:
     text = '[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n' + remote_bots("anna")
     async with serving(tmp_path, text, forever="true") as served:
@@ -84,7 +112,7 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     rounds = served.verified()
     assert [line.id for line in rounds if line.id.startswith("1.")] == [f"1.1-2.{number}" for number in range(1, 21)]
     lines = [entry.line for entry in read(served.journal, JournalLine)]
-    kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine)]
+    kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine | BotLine)]
     assert kinds == ["TournamentLine", "ResumeLine", "RevealLine", "TournamentLine"]
     promises = [line.config.seed_hash for line in lines if isinstance(line, TournamentLine)]
     revealed = next(line.secret for line in lines if isinstance(line, RevealLine))

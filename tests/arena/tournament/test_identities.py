@@ -1,0 +1,195 @@
+"""Who played, from the files of real bots to the journal: changed between two runs, during a run, and not at all."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.journal.lines import BotLine, JournalLine, RoundLine, read
+from arena.journal.verify import verify_journals
+from tests.helpers.commands import arena
+from tests.helpers.paths import STEADY_BOT
+from tests.helpers.tournaments import anonymous, steady
+
+BOT = """
+import json, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+version = open(os.path.join(here, "version.txt")).read()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        hello = {"type": "hello", "protocol": 1, "name": "first", "version": version, "author": "Ann"}
+        print(json.dumps(hello), flush=True)
+    elif message["type"] == "request":
+        print(json.dumps({"type": "action", "id": message["id"], "move": message["legal"][0]}), flush=True)
+    elif message["type"] == "round_end" and os.path.exists(os.path.join(here, "edit")):
+        with open(__file__, "a") as file:
+            file.write("#")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mybot.py").write_text(BOT)
+    (tmp_path / "version.txt").write_text("1.0")
+    return tmp_path
+
+
+def words(folder: Path, *more: str, command: str = "run") -> list[str]:
+    bots = [f"mine={sys.executable} {folder / 'mybot.py'}", steady("other")]
+    return [command, *bots, "--rounds", "6", "--seed", "7", "--journal", str(folder / "cup.jsonl"), *more]
+
+
+def identities(folder: Path, name: str = "mine") -> list[BotLine]:
+    found = [entry.line for entry in read(folder / "cup.jsonl", JournalLine)]
+    return [line for line in found if isinstance(line, BotLine) and line.name == name]
+
+
+def players(folder: Path) -> list[str | None]:
+    """Who played as `mine`, round by round."""
+    found = [entry.line for entry in read(folder / "cup.jsonl", JournalLine)]
+    return [line.players[line.bots.index("mine")] for line in found if isinstance(line, RoundLine) and line.players]
+
+
+def cut(folder: Path, rounds: int) -> bytes:
+    """Leaves this many rounds of the journal."""
+    journal, kept, left = folder / "cup.jsonl", b"", rounds
+    for line in journal.read_bytes().splitlines(keepends=True):
+        left -= line.startswith(b'{"type":"round"')
+        kept += line if left >= 0 else b""
+    journal.write_bytes(kept)
+    return kept
+
+
+def test_a_player_is_recorded_once_and_each_round_refers_to_it(folder: Path) -> None:
+    assert arena(*words(folder)).exit_code == 0
+    (mine,) = identities(folder)
+    assert (mine.version, mine.author, mine.calls_itself) == ("1.0", "Ann", "first")
+    assert mine.fingerprint is not None
+    assert str(folder / "mybot.py") in mine.fingerprint.files
+    assert players(folder) == [mine.id] * 6
+    assert verify_journals([folder / "cup.jsonl"]).problems == []
+
+
+@pytest.mark.parametrize("command", ["run", "play"])
+def test_a_changed_bot_is_refused_with_both_remedies_and_nothing_is_written(folder: Path, command: str) -> None:
+    assert arena(*words(folder, command=command)).exit_code == 0
+    before = cut(folder, 3)
+    (then,) = identities(folder)
+    (folder / "mybot.py").write_text(BOT + "# better\n")
+    done = arena(*words(folder, command=command))
+    assert done.exit_code == 1
+    assert f"mine has changed since {then.started}: {folder / 'mybot.py'} is another file now (" in done.stderr
+    assert "another journal (--journal FILE)" in done.stderr
+    assert "--changed continue" in done.stderr
+    assert (folder / "cup.jsonl").read_bytes() == before
+    (folder / "mybot.py").write_text(BOT)  # as it was
+    assert arena(*words(folder, command=command)).exit_code == 0
+
+
+def test_the_organiser_can_go_on_and_the_rounds_are_told_apart(folder: Path) -> None:
+    arena(*words(folder))
+    cut(folder, 2)
+    (folder / "mybot.py").write_text(BOT + "# better\n")
+    (folder / "version.txt").write_text("1.1")
+    done = arena(*words(folder, "--changed", "continue"))
+    assert done.exit_code == 0
+    assert "mine has changed: " in done.stderr
+    assert "its version is '1.1', before '1.0'. Its rounds are told apart from now on." in done.stderr
+    assert "Versions that are rated together: mine (1.0 " in done.stdout
+    one, two = identities(folder)
+    assert players(folder) == [one.id] * 2 + [two.id] * 4
+    assert verify_journals([folder / "cup.jsonl"]).problems == []
+    table = arena("table", folder / "cup.jsonl", "--by", "version", "--format", "csv", "--columns", "Name,Rounds")
+    assert sorted(table.stdout.splitlines()[1:]) == ["mine 1.0,2", "mine 1.1,4", "other,6"]
+    cut(folder, 5)
+    assert arena(*words(folder)).exit_code == 0  # both versions are known now
+
+
+def test_a_finished_tournament_shows_its_table_whatever_became_of_the_bots(folder: Path) -> None:
+    arena(*words(folder))
+    (folder / "mybot.py").write_text("gone")
+    assert arena(*words(folder)).exit_code == 0
+
+
+def test_a_bot_that_says_another_version_after_a_resume_is_refused_before_a_round_is_saved(folder: Path) -> None:
+    """Its fingerprint is the same, because nothing says that version.txt belongs to it."""
+    arena(*words(folder))
+    cut(folder, 2)
+    (folder / "version.txt").write_text("1.1")
+    done = arena(*words(folder))
+    assert done.exit_code == 1
+    assert "its version is '1.1', before '1.0'" in done.stderr
+    assert "--changed continue" in done.stderr
+    assert len(players(folder)) == 2
+    assert len(identities(folder)) == 1
+    assert arena(*words(folder, "--changed", "continue")).exit_code == 0
+    assert [line.version for line in identities(folder)] == ["1.0", "1.1"]
+
+
+def test_the_option_makes_a_file_part_of_the_bot(folder: Path) -> None:
+    more = ("--fingerprint", str(folder / "*.txt"))
+    arena(*words(folder, *more))
+    cut(folder, 2)
+    (folder / "version.txt").write_text("1.1")
+    done = arena(*words(folder, *more))
+    assert done.exit_code == 1
+    assert "version.txt is another file now" in done.stderr
+
+
+def test_a_bot_that_changes_its_file_during_a_run_is_told_apart_where_it_starts_again(folder: Path) -> None:
+    """No bot may stop a tournament: the run goes on."""
+    (folder / "edit").touch()
+    done = arena(*words(folder, "--restart", "round"))
+    assert done.exit_code == 0
+    assert done.stderr.count("mine has changed: ") == 5
+    assert len(set(players(folder))) == len(identities(folder)) == 6
+    assert verify_journals([folder / "cup.jsonl"]).problems == []
+
+
+def test_a_bot_that_did_not_start_has_an_identity_and_one_that_was_withdrawn_has_none(folder: Path) -> None:
+    (folder / "mybot.py").write_text("exit(3)")
+    arena(*words(folder, "--max-faults", "2"))
+    (mine,) = identities(folder)
+    assert mine.version is None
+    assert players(folder) == [mine.id] * 2 + [None] * 4
+    cut(folder, 1)
+    (folder / "mybot.py").write_text(BOT)
+    assert "mine has changed since" in arena(*words(folder, "--max-faults", "2")).stderr
+
+
+def test_a_journal_from_before_goes_on_and_says_that_it_does_not_know(folder: Path) -> None:
+    arena(*words(folder))
+    cut(folder, 2)
+    anonymous(folder / "cup.jsonl")
+    (folder / "mybot.py").write_text(BOT + "#")
+    done = arena(*words(folder))
+    assert done.exit_code == 0
+    assert "of 2 rounds it is not known which versions of the bots played" in done.stderr
+    assert len(players(folder)) == 4
+    assert verify_journals([folder / "cup.jsonl"]).problems == []
+
+
+def test_the_tournament_file_has_the_options_too(folder: Path) -> None:
+    cup = folder / "cup.toml"
+    cup.write_text(
+        f'rounds = 2\nseed = "7"\nchanged = "continue"\n[each]\nfingerprint = ["version.txt"]\n[[bot]]\nname = "mine"\n'
+        f'cmd = ["{sys.executable}", "mybot.py"]\n[[bot]]\nname = "other"\n'
+        f'cmd = ["{sys.executable}", "{STEADY_BOT}", "other"]\n'
+    )
+    assert arena("run", cup).exit_code == 0
+    (mine,) = identities(folder)
+    assert mine.fingerprint is not None
+    assert set(mine.fingerprint.files) == {sys.executable, "mybot.py", "version.txt"}
+    wrong = arena("run", cup, "--changed", "perhaps")
+    assert (wrong.exit_code, "refuse or continue" in wrong.stderr) == (2, True)
+
+
+def test_programs_hear_of_players_as_events(folder: Path) -> None:
+    done = arena(*words(folder, "--events"))
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    mine, _ = (event for event in events if event["event"] == "bot")
+    assert (mine["bot"], mine["version"], mine["author"], mine["changes"]) == ("mine", "1.0", "Ann", [])
+    kinds = [event["event"] for event in events]
+    assert kinds.index("bot") < kinds.index("finished")

@@ -7,8 +7,10 @@ import attrs
 
 from arena.cli.painting import Paint
 from arena.cli.terminal import Terminal
+from arena.evaluation.counting import bundled_evaluator
 from arena.journal.index import ListedRound
 from arena.journal.lines import JournalError
+from arena.replay.analysis import analyse
 from arena.replay.load import load_replay
 from arena.replay.positions import Replay
 from arena.replay.screens import BoardScreen, ListScreen
@@ -54,7 +56,8 @@ def _open(terminal: Terminal, journal: Path, opened: ListedRound) -> str:
 
 def _look_at(terminal: Terminal, screen: BoardScreen) -> None:
     """Shows one round until the user leaves it."""
-    shown: BoardScreen | None = screen
+    terminal.show(screen.lines(*terminal.size()))  # the user can look at the board while the round is evaluated
+    shown: BoardScreen | None = screen.evaluated(analyse(screen.views[0], bundled_evaluator()))
     while shown is not None:
         terminal.show(shown.lines(*terminal.size()))
         shown = shown.press(terminal.key())

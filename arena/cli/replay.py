@@ -8,12 +8,15 @@ import click
 from arena.cli import completion
 from arena.cli.interactive import browse_list, browse_round
 from arena.cli.painting import Paint, color_option, echo_painted, painter
+from arena.cli.reading import bar
 from arena.cli.shared import gathered, journal_errors
 from arena.cli.table import journal_argument
 from arena.cli.terminal import is_interactive
+from arena.evaluation.counting import bundled_evaluator
 from arena.journal.endings import ENDINGS
-from arena.journal.index import Order, Wanted, chosen, rounds_in
-from arena.replay import board
+from arena.journal.index import ListedRound, Order, Wanted, chosen, rounds_in
+from arena.replay import board, opinion
+from arena.replay.analysis import analyse
 from arena.replay.load import load_replay
 from arena.replay.position_report import text_at
 from arena.replay.positions import Replay
@@ -38,10 +41,12 @@ class _Output:
     as_json: bool
     html: Path | None
     seat: str | None
+    evaluate: bool
 
     def check_for_list(self) -> None:
-        if self.every or self.at is not None or self.as_position or self.seat is not None or self.html is not None:
-            options = "--all, --at, --position, --seat and --html"
+        many = self.every or self.as_position or self.evaluate
+        if many or self.at is not None or self.seat is not None or self.html is not None:
+            options = "--all, --at, --position, --seat, --evaluate and --html"
             raise click.UsageError(f"{options} are for one round; name it after the journal")
 
     def check_for_round(self, journal: Path) -> None:
@@ -54,8 +59,8 @@ class _Output:
         elif self.as_position:
             if self.at is None:
                 raise click.UsageError("--position prints one position; say which with --at N")
-            if self.every or self.as_json:
-                raise click.UsageError("--position, --all and --json are three ways to print; choose one")
+            if self.every or self.as_json or self.evaluate:
+                raise click.UsageError("--position, --all, --json and --evaluate are four ways to print; choose one")
         elif self.every and (self.as_json or self.at is not None):
             raise click.UsageError("--all prints every step as text; choose it, or --json, or --at")
 
@@ -71,6 +76,10 @@ _one_round = gathered(
         help="Write the round as a page for a browser.",
     ),
     click.option("--seat", metavar="0|1|NAME", help="Only what this seat could see."),
+    click.option(
+        "--evaluate", is_flag=True,
+        help="What the bundled counting bot thinks: the curve of the round; with --at, --all or --json, of positions.",
+    ),
 )  # fmt: skip
 
 
@@ -79,13 +88,15 @@ def _wanted(
     endings: tuple[str, ...],
     rules: tuple[str, ...],
     faults: bool,
+    lost_by: str | None,
+    won_by: str | None,
     longest: int | None,
     closest: int | None,
 ) -> Wanted:
     if longest and closest:
         raise click.UsageError("--longest and --closest are two orders; choose one")
     order = Order.LONGEST if longest else Order.CLOSEST if closest else Order.AS_PLAYED
-    return Wanted(bots, endings, rules, faults, order, longest or closest)
+    return Wanted(bots, endings, rules, faults, lost_by, won_by, order, longest or closest)
 
 
 _which_rounds = gathered(
@@ -99,6 +110,8 @@ _which_rounds = gathered(
         "--rules", metavar="NAME", multiple=True, help="Rounds with these rules.", shell_complete=completion.rule_set
     ),
     click.option("--faults", is_flag=True, help="Rounds that ended by a fault."),
+    click.option("--lost-by", metavar="NAME", help="Rounds that this bot lost."),
+    click.option("--won-by", metavar="NAME", help="Rounds that this bot won."),
     click.option("--longest", metavar="N", type=click.IntRange(1), help="The N rounds with the most moves."),
     click.option(
         "--closest", metavar="N", type=click.IntRange(1), help="The N rounds in which the stones were most even."
@@ -111,10 +124,20 @@ _which_rounds = gathered(
 @click.argument("round_id", metavar="[ROUND]", required=False)
 @_which_rounds
 @click.option("--limit", metavar="N", type=click.IntRange(0), help="List at most N rounds; 0 is all.  [50]")
+@click.option(
+    "--mistakes", metavar="N", type=click.IntRange(1),
+    help="With --bot: the N decisions of this bot that lost most, in the opinion of the bundled counting bot.",
+)  # fmt: skip
 @_one_round
 @color_option
 def replay(
-    journal: Path, round_id: str | None, wanted: Wanted, limit: int | None, output: _Output, color: bool | None
+    journal: Path,
+    round_id: str | None,
+    wanted: Wanted,
+    limit: int | None,
+    mistakes: int | None,
+    output: _Output,
+    color: bool | None,
 ) -> None:
     """Look at the rounds of a journal: list them, or step through one on a board.
 
@@ -128,13 +151,22 @@ def replay(
     With --html, the round becomes one page for a browser, which needs nothing else. With --seat as well, nothing that
     the seat could not see is in it.
 
+    Why did a bot lose? --lost-by lists its lost rounds. A round is evaluated by the bundled counting bot: what each
+    position lets a player expect, and which decisions lost most, each from what its player could see. On the board, m
+    goes to the next of these decisions and e shows the curve; --evaluate prints it. --bot NAME --mistakes 10 lists the
+    ten worst decisions of a bot over all its rounds. It is the opinion of a simple bot, and a better bot will often be
+    right against it.
+
     \b
     Examples:
       arena replay cup.jsonl
       arena replay cup.jsonl --bot greedy --closest 5
+      arena replay cup.jsonl --lost-by greedy --won-by counting
+      arena replay cup.jsonl --bot greedy --mistakes 10
       arena replay cup.jsonl 1.1-2.3
       arena replay cup.jsonl 1.1-2.3 --all --seat greedy
       arena replay cup.jsonl 1.1-2.3 --at 17
+      arena replay cup.jsonl 1.1-2.3 --evaluate
       arena replay cup.jsonl 1.1-2.3 --at 17 --position | arena show -
       arena replay cup.jsonl 1.1-2.3 --json
       arena replay cup.jsonl 1.1-2.3 --html round.html
@@ -142,20 +174,19 @@ def replay(
     with journal_errors():
         if round_id is None:
             output.check_for_list()
-            _list(journal, wanted, limit, output.as_json, painter(color))
+            if mistakes is not None:
+                _list_mistakes(journal, wanted, limit, mistakes, output.as_json)
+            else:
+                _list(journal, wanted, limit, output.as_json, painter(color))
         else:
-            if wanted != Wanted() or limit is not None:
+            if wanted != Wanted() or limit is not None or mistakes is not None:
                 raise click.UsageError("options that choose rounds are for the list; leave them out to show one round")
             output.check_for_round(journal)
             _show(load_replay(journal, round_id), output, painter(color))
 
 
 def _list(journal: Path, wanted: Wanted, limit: int | None, as_json: bool, paint: Paint) -> None:
-    rounds, problems = rounds_in(journal)
-    try:
-        found = chosen(rounds, wanted)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    rounds, found, problems = _found(journal, wanted)
     browsed = bool(found) and limit is None and not as_json and is_interactive()
     if browsed:
         browse_list(journal, found, problems, paint)
@@ -172,16 +203,45 @@ def _list(journal: Path, wanted: Wanted, limit: int | None, as_json: bool, paint
             click.echo(f"… and {len(found) - most} more; --limit 0 lists all")
 
 
+def _found(journal: Path, wanted: Wanted) -> tuple[list[ListedRound], list[ListedRound], list[str]]:
+    """All rounds of the journal, the wanted ones, and what is wrong with its lines."""
+    rounds, problems = rounds_in(journal)
+    try:
+        return rounds, chosen(rounds, wanted), problems
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _list_mistakes(journal: Path, wanted: Wanted, limit: int | None, most: int, as_json: bool) -> None:
+    from arena.pages.report_files import pages_of_rounds, report_beside
+    from arena.replay.mistake_list import mistakes_json, mistakes_text
+    from arena.replay.mistakes import mistakes_of
+
+    if len(wanted.bots) != 1:
+        raise click.UsageError("--mistakes lists the decisions of one bot; say which with --bot NAME, once")
+    if limit is not None:
+        raise click.UsageError("--limit is for the list of rounds; --mistakes N says how many decisions to list")
+    rounds, found, problems = _found(journal, wanted)
+    with bar("Evaluating rounds", len(found)) as progress:
+        mistakes = mistakes_of(wanted.bots[0], journal, found, most, progress)
+    for problem in (*problems, *mistakes.problems):
+        click.echo(problem, err=True)
+    if as_json:
+        click.echo(mistakes_json(mistakes, journal))
+    elif not found:
+        click.echo(f"No round matches ({len(rounds)} in the journal).")
+    else:
+        pages = pages_of_rounds(report_beside(journal))
+        click.echo(mistakes_text(mistakes, wanted.bots[0], journal, len(found), pages))
+
+
 def _show(replay: Replay, output: _Output, paint: Paint) -> None:
     viewer, at = _seat(replay, output.seat), output.at
     shown = replay if viewer is None else one_seats_view(replay, viewer)
     if at is not None and at >= len(replay.steps):
         raise click.UsageError(f"--at {at}, but the round has the positions 0 to {len(replay.steps) - 1}")
-    if output.html is not None:
-        from arena.pages.viewer import round_data, viewer_page
-
-        write_whole(output.html, viewer_page(round_data(shown)))
-        click.echo(f"Open {output.html} in a browser.")
+    if output.evaluate or output.html is not None:
+        _show_evaluated(replay, shown, output, paint)
     elif output.as_json:
         click.echo(positions_as_json(shown, at))
     elif output.every:
@@ -197,6 +257,26 @@ def _show(replay: Replay, output: _Output, paint: Paint) -> None:
     else:
         echo_painted(board.text(shown, shown.steps[-1]), paint)
         click.echo("This is the last position; --all prints every step, --at N one of them.", err=True)
+
+
+def _show_evaluated(replay: Replay, shown: Replay, output: _Output, paint: Paint) -> None:
+    """Prints or writes what the evaluator thinks as well. `shown` is the replay, or the view of a seat."""
+    analysis = analyse(replay, bundled_evaluator())
+    if shown.view is not None:
+        analysis = analysis.seen_by(shown.view)
+    if output.html is not None:
+        from arena.pages.viewer import round_data, viewer_page
+
+        write_whole(output.html, viewer_page(round_data(shown, analysis)))
+        click.echo(f"Open {output.html} in a browser.")
+    elif output.as_json:
+        click.echo(positions_as_json(shown, output.at, opinion.as_facts(analysis, shown)))
+    elif output.every or output.at is not None:
+        for step in shown.steps if output.at is None else [shown.steps[output.at]]:
+            words = "\n".join(opinion.words(analysis, shown, step.number))
+            echo_painted(f"{board.text(shown, step)}\n{words}\n" + "\n" * output.every, paint)
+    else:
+        echo_painted(opinion.curve_text(analysis, shown), paint)
 
 
 def _seat(replay: Replay, text: str | None) -> Seat | None:

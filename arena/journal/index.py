@@ -79,6 +79,8 @@ class Wanted:
     endings: Sequence[str] = ()
     rules: Sequence[str] = ()
     faults: bool = False
+    lost_by: str | None = None
+    won_by: str | None = None
     order: Order = Order.AS_PLAYED
     most: int | None = None
 
@@ -137,7 +139,7 @@ def round_address(id: str, line: int, ambiguous: bool) -> str:
 
 def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
     """The wanted rounds, in the wanted order. Raises ValueError if no round has a bot or rules that are wanted."""
-    for name in wanted.bots:
+    for name in (*wanted.bots, *filter(None, (wanted.lost_by, wanted.won_by))):
         _expect(name, "bot is called", {bot for each in rounds for bot in each.bots})
     for name in wanted.rules:
         _expect(name, "round was played by", {each.rules for each in rounds})
@@ -165,7 +167,17 @@ def _fits(each: ListedRound, wanted: Wanted) -> bool:
         and (not wanted.endings or each.ending.value in wanted.endings)
         and (not wanted.rules or each.rules in wanted.rules)
         and (not wanted.faults or isinstance(each.ending, Fault))
+        and (wanted.won_by is None or wanted.won_by == _winner(each))
+        and (wanted.lost_by is None or wanted.lost_by == _loser(each))
     )
+
+
+def _winner(each: ListedRound) -> str | None:
+    return None if each.winner is None else each.bots[each.winner]
+
+
+def _loser(each: ListedRound) -> str | None:
+    return None if each.winner is None else each.bots[1 - each.winner]
 
 
 def find_round(path: Path, address: str) -> tuple[int, RoundLine]:

@@ -2,15 +2,20 @@
 browser loads only those that the user opens. A page that is opened from a disk cannot fetch data, but it can load
 scripts, so these files are scripts that pass JSON to the page."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from arena.journal.line_workers import Task, answers, cores
 from arena.journal.lines import Entry, RoundLine, rounds_at
 from arena.pages.page import GENERATOR, json_text
 from arena.pages.report_page import Sample, report_page
-from arena.pages.viewer import round_data, viewer_page
+from arena.pages.viewer import NOT_EVALUATED, round_data, round_evaluation, viewer_page
 from arena.replay.build import replay_of
 from arena.stats.report_data import Report, sample
 from arena.support.text import printable
@@ -20,6 +25,7 @@ from engine.errors import EngineError
 _CHUNK: Final = 20  # rounds in a file: up to 300 kB with tactic cards
 
 
+_LOADED, _END = b"arenaLoaded(", b");\n"  # around the JSON of a script
 _UNFINISHED: Final = ".replay.html.part"  # the only file of a report that was stopped right at the beginning
 
 
@@ -28,11 +34,16 @@ class ReportError(Exception):
 
 
 def write_report(
-    report: Report, folder: Path, most: int | None, progress: Callable[[int], None] = lambda _written: None
+    report: Report,
+    folder: Path,
+    most: int | None,
+    evaluated: int | None = 0,
+    progress: Callable[[int], None] = lambda _written: None,
 ) -> int:
-    """Write a report with the replays of at most `most` rounds (None: of all) and return how many it includes. Rounds
-    that cannot be replayed are added to the problems of the report. `progress` is called with the number of rounds that
-    are written so far. Raises ReportError if the folder contains something else, and OSError."""
+    """Write a report with the replays of at most `most` rounds (None: of all) and return how many it includes; at most
+    `evaluated` of them are evaluated. Rounds that cannot be replayed are added to the problems of the report.
+    `progress` is called with the number of rounds that are written so far. Raises ReportError if the folder contains
+    something else, and OSError."""
     _refuse_foreign(folder)
     total, faults = report.standings.rounds, report.gathered.faults
     chosen = sample(total, [upset.number for upset in report.upsets], faults, most)
@@ -41,13 +52,35 @@ def write_report(
     write_whole(folder / "replay.html", viewer_page(None))
     rounds = folder / "rounds"
     rounds.mkdir(exist_ok=True)
-    listed, chunks = _write_rounds(report, chosen, rounds, progress)
+    with closing(_evaluations(report, _to_evaluate(report, chosen, evaluated))) as evaluations:
+        listed, chunks = _write_rounds(report, chosen, evaluations, rounds, progress)
     write_whole(folder / "replay.html", viewer_page(None, chunks))
     _script(rounds / "list.js", {"bots": report.names, "rounds": listed})
     _remove_left_over(rounds, len(chunks))
     shown = None if len(chosen) == total else Sample(len(chosen), len(set(faults).intersection(chosen)))
     write_whole(folder / "index.html", report_page(report, {number for number, *_ in listed}, shown))
     return len(listed)
+
+
+def report_beside(journal: Path) -> Path:
+    """The folder of the report of a journal, unless the user chose another."""
+    return journal.with_suffix(".report")
+
+
+def pages_of_rounds(folder: Path) -> dict[str, str]:
+    """For each round of the report in this folder its page, as `arena replay` can name it; empty if there is no report.
+    A round whose id is not unique is left out."""
+    try:
+        text = (folder / "rounds" / "list.js").read_bytes()
+        listed = msgspec.json.decode(text.removeprefix(_LOADED).removesuffix(_END), type=_RoundList).rounds
+    except (OSError, msgspec.DecodeError):
+        return {}  # there is no report, or it is being written
+    ids = Counter(row[1] for row in listed)
+    return {row[1]: f"{folder / 'replay.html'}#round={row[0]}" for row in listed if ids[row[1]] == 1}
+
+
+class _RoundList(msgspec.Struct):
+    rounds: list[tuple[int, str, int, int, int | None, str, int, int, int, int]]
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -66,17 +99,46 @@ def _remove_left_over(rounds: Path, chunks: int) -> None:
 
 
 def _script(path: Path, value: Any) -> None:
-    write_whole(path, f"arenaLoaded({json_text(value)});\n")
+    write_whole(path, f"{_LOADED.decode()}{json_text(value)}{_END.decode()}")
+
+
+def _to_evaluate(report: Report, chosen: Sequence[int], most: int | None) -> list[int]:
+    """The numbers of those of the chosen rounds that are evaluated: surprising results, then an even selection."""
+    surprising = {upset.number for upset in report.upsets}
+    places = [place for place, number in enumerate(chosen, 1) if number in surprising]
+    return [chosen[place - 1] for place in sample(len(chosen), places, (), most)]
+
+
+def _evaluations(report: Report, numbers: Sequence[int]) -> Generator[tuple[int, msgspec.Raw], None, None]:
+    """The number and the evaluation of each of these rounds, computed on all cores ahead of time. A round that cannot
+    be replayed is left out."""
+    under_way: deque[int] = deque()
+
+    def entries() -> Iterator[Entry]:
+        for number, entry in _entries(report, numbers):
+            under_way.append(number)
+            yield entry
+
+    answered = answers(entries(), Task(round_evaluation, msgspec.Raw, batch=1), min(cores(), len(numbers)))
+    with closing(answered) as evaluations:
+        for _, evaluation in evaluations:
+            number = under_way.popleft()
+            if evaluation is not None and evaluation != NOT_EVALUATED:
+                yield number, evaluation
 
 
 def _write_rounds(
-    report: Report, chosen: Sequence[int], folder: Path, progress: Callable[[int], None]
+    report: Report,
+    chosen: Sequence[int],
+    evaluations: Iterator[tuple[int, msgspec.Raw]],
+    folder: Path,
+    progress: Callable[[int], None],
 ) -> tuple[list[list[Any]], list[list[int]]]:
     """Write the files of rounds. Returns the rows of the list of rounds, and the first and last number in each file. A
     round that cannot be replayed is in neither, but among the problems of the report."""
     listed: list[list[Any]] = []
     chunks: list[list[int]] = []
-    found = _replays(report, chosen)
+    found = _replays(report, chosen, evaluations)
     place = {name: index for index, name in enumerate(report.names)}
     while chunk := list(islice(found, _CHUNK)):
         _script(folder / f"{len(chunks)}.js", [data for _, _, data in chunk])
@@ -94,13 +156,20 @@ def _listed(number: int, line: RoundLine, bots: Sequence[int]) -> list[Any]:
     return [number, line.id, *bots, result.winner, result.ending, *result.points, len(line.moves), ms]
 
 
-def _replays(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, RoundLine, dict[str, Any]]]:
-    """The chosen rounds, read from the journals again, with their numbers."""
+def _replays(
+    report: Report, chosen: Sequence[int], evaluations: Iterator[tuple[int, msgspec.Raw]]
+) -> Iterator[tuple[int, RoundLine, dict[str, Any]]]:
+    """The chosen rounds, read from the journals again, with their numbers. `evaluations` are in the same order."""
+    evaluated, evaluation = next(evaluations, (None, None))
     for number, entry in _entries(report, chosen):
         try:
             if entry.line is None:
                 raise ValueError(entry.problem)
-            yield number, entry.line, round_data(replay_of(entry.line), number)
+            data = round_data(replay_of(entry.line)) | {"number": number}
+            if number == evaluated:
+                data["evaluation"] = evaluation
+                evaluated, evaluation = next(evaluations, (None, None))
+            yield number, entry.line, data
         except (EngineError, ValueError) as error:
             problem = f"this round cannot be replayed: {printable(str(error))}"
             report.problems.append(f"{entry.path}:{entry.number}: {problem}")

@@ -234,6 +234,7 @@ def _rounds_section(report: Report, sample: Sample | None) -> Section:
         "form",
         _choice("Bot", "one", [tag("option", "any", value=""), *options]),
         _choice("Against", "other", [tag("option", "any", value=""), *options]),
+        _choice("Result", "result", [tag("option", words, value=key) for key, words in _RESULTS.items()]),
         _choice("Ending", "ending", [tag("option", "any", value="")] + [_ending_option(each) for each in endings]),
         _choice("Order", "order", [tag("option", words, value=key) for key, words in _ORDERS.items()]),
         tag("button", "Clear", type="reset"),
@@ -261,6 +262,7 @@ def _sample_remark(report: Report, sample: Sample) -> Markup:
     return tag("p", words, replay, "; a report includes more rounds with ", more, ".", class_="remark", id="sample")
 
 
+_RESULTS: Final = {"": "any", "won": "the bot won", "lost": "the bot lost", "drawn": "drawn"}
 _ORDERS: Final = {"number": "as played", "moves": "longest", "lead": "closest", "ms": "most thought"}
 
 

@@ -6,6 +6,7 @@ moves nothing. `arena.replay.build` makes them from a journal, `arena.replay.sea
 
 import enum
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -73,12 +74,13 @@ class Replay:
     steps: tuple[Step, ...]
 
 
-def json_text(replay: Replay, at: int | None = None) -> str:
-    """All positions, or only that with the number `at`, as JSON with one line for each."""
+def json_text(replay: Replay, at: int | None = None, more: Sequence[Mapping[str, Any]] = ()) -> str:
+    """All positions, or only that with the number `at`, as JSON with one line for each. `more` is what to add to each
+    position of the replay."""
     header = _plain(attrs.evolve(replay, steps=()), "steps")
-    lines = ",\n".join(
-        json.dumps(_step_facts(step)) for step in (replay.steps if at is None else replay.steps[at : at + 1])
-    )
+    added = more or [{}] * len(replay.steps)
+    facts = [_step_facts(step) | dict(each) for step, each in zip(replay.steps, added, strict=True)]
+    lines = ",\n".join(map(json.dumps, facts if at is None else facts[at : at + 1]))
     return f'{json.dumps(header)[:-1]}, "steps": [\n{lines}\n]}}'
 
 

@@ -7,13 +7,15 @@ from typing import Final
 import attrs
 
 from arena.journal.index import ListedRound
-from arena.replay import board
+from arena.replay import board, opinion
+from arena.replay.analysis import Analysis
 from arena.replay.positions import Replay, Step
 from arena.replay.seat_view import one_seats_view
 from arena.support.text import counted, cropped, padded, printable
 from engine.cards import SEATS
 
-_BOARD_KEYS: Final = "arrows step/turn  c claim  g/G ends  v view  ? help  q quit"
+_BOARD_KEYS: Final = "arrows step  c claim  m mistake  e curve  v view  ? help  q quit"
+_WORTH_WORDS: Final = 0.005  # the least loss of a decision that is worth a sentence: a half per cent
 _LIST_KEYS: Final = "arrows or a number, Enter: open   q: quit"
 _LEAVE: Final = ("q", "escape", "ctrl-c", "ctrl-d")
 _HELP: Final = """\
@@ -22,6 +24,8 @@ _HELP: Final = """\
   c                 next claim               C                    previous one
   g, home           the deal                 G, end               the end
   number, Enter     that position            v                    next view
+  m                 next marked decision     M                    previous one
+  e                 the curve, and back
   ?                 this help, and back      q, escape            quit
 
   Views: both hands, then what seat 0 could see, then what seat 1 could see.
@@ -30,7 +34,9 @@ _HELP: Final = """\
   blind-mans-bluff, shield is the shield-bearer. A star marks what just moved.
   [3] is unclaimed, (3) is on its owner's side. The arrow of [3]^ or [3]v
   points to the side that was complete first.
-  > shows who decides next, and what."""
+  > shows who decides next, and what.
+  The curve is what seat 0, or the seat of the view, can expect in the opinion
+  of the bundled counting bot; ! marks the decisions that lost most by it."""
 
 
 @attrs.frozen
@@ -42,12 +48,18 @@ class BoardScreen:
     index: int = 0
     typed: str = ""
     help: bool = False
+    curve: bool = False
+    analyses: tuple[Analysis, ...] = ()  # one for each view; empty until the round is evaluated
 
     @staticmethod
     def of(replay: Replay, view: int | None = None) -> "BoardScreen":
         """The screen of a replay. `view` is the seat whose view is shown first, or None for both hands."""
         views = (replay, *(one_seats_view(replay, seat) for seat in SEATS))
         return BoardScreen(views, 0 if view is None else 1 + view)
+
+    def evaluated(self, analysis: Analysis) -> "BoardScreen":
+        """The same screen with the evaluation of its replay."""
+        return attrs.evolve(self, analyses=(analysis, *(analysis.seen_by(seat) for seat in SEATS)))
 
     @property
     def replay(self) -> Replay:
@@ -57,17 +69,42 @@ class BoardScreen:
     def step(self) -> Step:
         return self.replay.steps[self.index]
 
+    @property
+    def analysis(self) -> Analysis | None:
+        return self.analyses[self.view] if self.analyses else None
+
     def lines(self, width: int, height: int) -> list[str]:
         body = [board.title(self.replay, self.step), ""]
-        body += _HELP.splitlines() if self.help else board.board(self.replay.bots, self.step, steady=True)
-        words = [] if self.help else board.happened(self.replay, self.step)
+        if self.help:
+            return _filled(body + _HELP.splitlines(), self._status(), width, height)
+        if self.curve and self.analysis:
+            body += opinion.curve_page(self.analysis, self.replay, self.index)
+            return _filled(body, self._status(), width, height)
+        body += board.board(self.replay.bots, self.step, steady=True)
+        words = [*board.happened(self.replay, self.step), *self._verdict()]
         space = height - 1 - len(body)
         if space < len(words) + 1:
             body.remove("")  # the first empty line, because the cards are more important
         else:
             body.append("")
         body += words
+        curve = self._small_curve()
+        if len(body) + len(curve) < height:
+            body += [""] * (height - 1 - len(body) - len(curve)) + curve
         return _filled(body, self._status(), width, height)
+
+    def _verdict(self) -> list[str]:
+        """What the evaluator thinks of the decision that led here, if it was one that lost something."""
+        decision = self.analysis.at(self.step.number) if self.analysis else None
+        if self.analysis is None or decision is None or decision.loss < _WORTH_WORDS:
+            return []
+        return opinion.wrapped(opinion.verdict(self.analysis, decision))
+
+    def _small_curve(self) -> list[str]:
+        if self.analysis is None:
+            return []
+        marks = [each.number for each in self.analysis.worst()]
+        return opinion.small_curve(self.analysis.curve(self.replay.view), marks, board.WIDTH - 8, self.index)
 
     def _status(self) -> str:
         if self.typed:
@@ -81,7 +118,8 @@ class BoardScreen:
     def press(self, key: str) -> "BoardScreen | None":
         """The screen after a key was pressed; None to quit."""
         if key in _LEAVE:
-            return attrs.evolve(self, help=False, typed="") if self.help or self.typed else None
+            above = self.help or self.typed or self.curve
+            return attrs.evolve(self, help=False, typed="", curve=False) if above else None
         if key.isdecimal() and len(key) == 1:
             return attrs.evolve(self, typed=(self.typed + key)[-6:])
         if key == "enter" and self.typed:
@@ -92,9 +130,18 @@ class BoardScreen:
             return attrs.evolve(self, help=not self.help, typed="")
         if key == "v":
             return attrs.evolve(self, view=(self.view + 1) % len(self.views), typed="")
+        if key == "e":
+            return attrs.evolve(self, curve=not self.curve, help=False, typed="")
+        if key in ("m", "M"):
+            return self._at_mistake(forwards=key == "m")
         if key in _MOVES:
             return self._at(_MOVES[key](self.replay.steps, self.index))
         return self
+
+    def _at_mistake(self, forwards: bool) -> "BoardScreen":
+        marks = [each.number for each in self.analysis.worst()] if self.analysis else []
+        there = [n for n in marks if n > self.index] if forwards else [n for n in marks[::-1] if n < self.index]
+        return self._at(there[0] if there else self.index)
 
     def _at(self, index: int) -> "BoardScreen":
         last = len(self.replay.steps) - 1

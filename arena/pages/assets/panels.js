@@ -1,5 +1,5 @@
 "use strict";
-// Beside the board: what happened in words, the list of moves, the chart.
+// Beside the board: what happened in words, and the list of moves.
 
 const ON_STONE = /^play (\S+) (\d)$/;
 
@@ -22,6 +22,19 @@ const inWords = (step, view) => {
     case "return": return secret ? `returns a ${backOf(words[1])} card` : `returns ${cardName(words[1])}`;
     default: return step.move;
   }
+};
+
+// What the evaluator thinks of the decision that led to the position, if it may be known in this view.
+const verdictOf = (round, view, position = round.at) => {
+  const decision = round.evaluation?.decision(position, view);
+  if (!decision) return "";
+  const step = round.step(position);
+  const who = round.evaluation.by;
+  if (decision.best === step.move) return `In the opinion of ${who} this was the best move.`;
+  const better = inWords({ move: decision.best, seat: step.seat }, null);
+  if (decision.loss < 5) return `In the opinion of ${who} this was as good as any move.`;
+  return `In the opinion of ${who} this lost ${percent(decision.loss)}: ${round.name(step.seat)} could expect `
+    + `${percent(decision.bestExpected)} if it ${better}, and ${percent(decision.expected)} after this.`;
 };
 
 const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`);
@@ -71,6 +84,8 @@ const showDetails = (round, view) => {
     parts.push(line);
   }
   if (step.note && !secretFrom(view, step)) parts.push(make("blockquote", "", step.note));
+  const verdict = verdictOf(round, view);
+  if (verdict) parts.push(make("p", round.evaluation.isMarked(round.at, view) ? "opinion mistake" : "opinion", verdict));
   if (step.move) parts.push(make("p", "time", step.ms === undefined ? "The only legal move: nobody was asked." : `Thought for ${duration(step.ms)}.`));
   if (round.at === round.length) parts.push(make("p", "result", `${resultWords(round.data)}.`));
   box.replaceChildren(...parts);
@@ -100,9 +115,13 @@ class MoveList {
       button.dataset.at = index + 1;
       if (step.move?.startsWith("claim ")) button.classList.add("claim");
       if (step.fault) button.classList.add("fault");
+      if (this.round.evaluation?.isMarked(index + 1, view)) {
+        button.classList.add("mistake");
+        button.title = verdictOf(this.round, view, index + 1);
+      }
       if (step.note && !secretFrom(view, step)) {
         button.classList.add("noted");
-        button.title = step.note;
+        button.title = [button.title, step.note].filter(Boolean).join(" — ");
       }
       lines.at(-1).lastElementChild.append(button);
     });
@@ -125,83 +144,5 @@ class MoveList {
     if (top < this.list.scrollTop || top + line.offsetHeight > this.list.scrollTop + this.list.clientHeight) {
       this.list.scrollTop = top - this.list.clientHeight / 2;
     }
-  }
-}
-
-// Stones over time for both seats, and below them how long each decision took.
-class Chart {
-  static STONES = 34; // heights in the drawing, which is stretched to the width of the page
-  static HEIGHT = 56;
-
-  constructor(round, jump) {
-    this.round = round;
-    const svg = this.#svg("svg", { viewBox: `0 0 ${Math.max(1, round.length)} ${Chart.HEIGHT}`, preserveAspectRatio: "none", role: "img" });
-    svg.setAttribute("aria-label", this.#words());
-    for (let stones = 1; stones <= 5; stones++) svg.append(this.#line(0, this.#y(stones), round.length, this.#y(stones), "grid"));
-    svg.append(this.#bars(), this.#curve(1), this.#curve(0));
-    this.cursor = this.#line(0, 0, 0, Chart.HEIGHT, "cursor");
-    svg.append(this.cursor);
-    const box = document.getElementById("chart");
-    const labels = make("div", "labels");
-    [0, 1].forEach((seat) => {
-      const label = make("span", "");
-      label.append(make("span", `seat seat${seat}`), make("bdi", "", round.name(seat)));
-      labels.append(label);
-    });
-    labels.append(make("span", "what", "stones held; below: time for each decision"));
-    box.replaceChildren(labels, svg);
-    const at = (event) => {
-      const { left, width } = svg.getBoundingClientRect();
-      return Math.round(((event.clientX - left) / width) * round.length);
-    };
-    svg.addEventListener("pointerdown", (event) => {
-      svg.setPointerCapture(event.pointerId);
-      jump(at(event), true);
-    });
-    svg.addEventListener("pointermove", (event) => event.buttons && jump(at(event), false));
-  }
-
-  mark() {
-    this.cursor.setAttribute("x1", this.round.at);
-    this.cursor.setAttribute("x2", this.round.at);
-  }
-
-  #words() {
-    const [a, b] = this.round.held.at(-1);
-    return `Stones held over time: at the end ${this.round.name(0)} ${a}, ${this.round.name(1)} ${b}`;
-  }
-
-  #svg(name, attributes) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
-    return element;
-  }
-
-  #line(x1, y1, x2, y2, kind) {
-    return this.#svg("line", { x1, y1, x2, y2, class: kind, "vector-effect": "non-scaling-stroke" });
-  }
-
-  #y(stones) {
-    return Chart.STONES - 2 - (stones / 5) * (Chart.STONES - 5);
-  }
-
-  #curve(seat) {
-    let path = `M 0 ${this.#y(0)}`;
-    this.round.held.forEach((held, position) => {
-      if (position && held[seat] !== this.round.held[position - 1][seat]) path += ` H ${position} V ${this.#y(held[seat])}`;
-    });
-    path += ` H ${this.round.length}`;
-    return this.#svg("path", { d: path, class: `held seat${seat}`, "vector-effect": "non-scaling-stroke" });
-  }
-
-  #bars() {
-    const group = this.#svg("g", {});
-    const longest = Math.log10(1 + Math.max(1, ...this.round.steps.map((step) => step.ms ?? 0)));
-    this.round.steps.forEach((step, index) => {
-      if (step.ms === undefined) return;
-      const height = Math.max(0.5, (Math.log10(1 + step.ms) / longest) * (Chart.HEIGHT - Chart.STONES - 3));
-      group.append(this.#svg("rect", { x: index + 0.55, width: 0.9, y: Chart.HEIGHT - height, height, class: `thought seat${step.seat}` }));
-    });
-    return group;
   }
 }

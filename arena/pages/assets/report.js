@@ -50,15 +50,25 @@
     lead: (a, b) => lead(a) - lead(b) || b.points[0] + b.points[1] - a.points[0] - a.points[1],
     ms: (a, b) => b.ms - a.ms,
   };
+  // Whether the round was won or lost by the chosen bot: the first one, or else the one that is named as its opponent.
+  const fits = (round, result, first, second) => {
+    if (!result) return true;
+    if (result === "drawn") return round.winner === null;
+    if (round.winner === null) return false;
+    const [winner, loser] = [round.bots[round.winner], round.bots[1 - round.winner]];
+    const [bot, opponent] = result === "won" ? [winner, loser] : [loser, winner];
+    return (first < 0 || bot === first) && (second < 0 || opponent === second);
+  };
   const wanted = () => {
-    const { one, other, ending, order } = Object.fromEntries(new FormData(filters));
+    const { one, other, result, ending, order } = Object.fromEntries(new FormData(filters));
     const [first, second] = [bots.indexOf(one), bots.indexOf(other)];
     return rounds
       .filter(
         (round) =>
           (!one || round.bots.includes(first)) &&
           (!other || (round.bots.includes(second) && (!one || first !== second))) &&
-          (!ending || round.ending === ending),
+          (!ending || round.ending === ending) &&
+          fits(round, result, first, second),
       )
       .sort(ORDERS[order]);
   };
@@ -155,6 +165,7 @@
     cell.addEventListener("click", () => {
       filters.elements.one.value = cell.dataset.one;
       filters.elements.other.value = cell.dataset.other;
+      filters.elements.result.value = "";
       filters.elements.ending.value = "";
       changed();
     });

@@ -22,6 +22,7 @@ class Round {
     this.held = [[0, 0]]; // stones by seat, at each position
     this.most = 3; // cards on one side of a stone, at any time
     this.steps.forEach((step, index) => this.#index(step, index + 1));
+    this.evaluation = data.evaluation ? new Evaluation(data.evaluation, this.steps) : null;
   }
 
   #index(step, position) {
@@ -77,6 +78,41 @@ class Round {
     return this.data.bots[seat];
   }
 }
+
+// What an evaluator thinks of the round. All numbers are per mille.
+class Evaluation {
+  #data;
+  #steps;
+  #decisions = new Map(); // position -> the decision that led to it
+
+  constructor(data, steps) {
+    this.by = data.by;
+    this.#data = data;
+    this.#steps = steps;
+    for (const [position, expected, best, bestExpected] of data.decisions) {
+      this.#decisions.set(position, { expected, best, bestExpected, loss: bestExpected - expected });
+    }
+  }
+
+  curve(view) {
+    return view === null ? this.#data.both : this.#data.own[view];
+  }
+
+  decision(position, view) {
+    if (!this.#decisions.has(position) || secretFrom(view, this.#steps[position - 1])) return null;
+    return this.#decisions.get(position);
+  }
+
+  marked(view) {
+    return this.#data.marked.filter((position) => this.decision(position, view));
+  }
+
+  isMarked(position, view) {
+    return this.#data.marked.includes(position) && this.decision(position, view) !== null;
+  }
+}
+
+const percent = (perMille) => `${Math.round(perMille / 10)} %`;
 
 // What an observer at one seat may know of a step: the other's draws, returns and notes are its own.
 const secretFrom = (view, step) => view !== null && step.seat !== null && step.seat !== undefined && step.seat !== view;

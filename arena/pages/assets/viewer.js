@@ -5,19 +5,20 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const { round: only, chunks } = JSON.parse(byId("data").textContent);
   const BEAT = 700; // milliseconds for a decision at speed 1
-  let shown = null; // { round, board, list, chart }
+  let shown = null; // { round, board, list, chart, curve }
   let view = null;
   let timer = null;
 
   // Moving. `jump` is a leap that the browser's Back should undo.
   const goTo = (position, { jump = false, animated = false } = {}) => {
-    const { round, board, list, chart } = shown;
+    const { round, board, list, chart, curve } = shown;
     const target = Math.max(0, Math.min(round.length, position));
     if (target === round.at) return;
     board.goTo(target, animated && !calm.matches);
     showDetails(round, view);
     list.mark();
     chart.mark();
+    curve.mark();
     showPosition();
     address.note(jump);
   };
@@ -30,6 +31,7 @@
     for (const name of ["end", "forward", "turn-forward"]) document.querySelector(`[data-go="${name}"]`).disabled = round.at === round.length;
     document.querySelector('[data-go="claim"]').disabled = !round.claims.some((claim) => claim > round.at);
   };
+  const marked = () => shown.round.evaluation?.marked(view) ?? [];
   const go = {
     start: () => goTo(0, { jump: true }),
     end: () => goTo(shown.round.length, { jump: true }),
@@ -39,6 +41,8 @@
     "turn-forward": () => goTo(shown.round.turns.find((turn) => turn > shown.round.at) ?? shown.round.length),
     claim: () => goTo(shown.round.claims.find((claim) => claim > shown.round.at) ?? shown.round.at, { jump: true }),
     "claim-back": () => goTo(shown.round.claims.findLast((claim) => claim < shown.round.at) ?? shown.round.at, { jump: true }),
+    mistake: () => goTo(marked().find((position) => position > shown.round.at) ?? shown.round.at, { jump: true }),
+    "mistake-back": () => goTo(marked().findLast((position) => position < shown.round.at) ?? shown.round.at, { jump: true }),
     play: () => (timer ? pause() : play()),
   };
 
@@ -70,6 +74,7 @@
     view = seat;
     shown.board.setView(view);
     shown.list.draw(view);
+    shown.curve.draw(view);
     showDetails(shown.round, view);
     showView();
     address.note(false);
@@ -129,7 +134,9 @@
     byId("slider").max = round.length;
     view = data.view ?? seat;
     shown = { round, board: new Board(round), list: new MoveList(round) };
-    shown.chart = new Chart(round, (position, jump) => goTo(position, { jump }));
+    const jumpTo = (position, jump) => goTo(position, { jump });
+    shown.chart = new Chart(round, jumpTo);
+    shown.curve = new Curve(round, jumpTo);
     round.goTo(Math.min(at, round.length), () => {});
     byId("viewer").hidden = false;
     byId("views").hidden = data.view !== null; // a page of one seat's view holds no other
@@ -138,6 +145,7 @@
     shown.list.draw(view);
     showDetails(round, view);
     shown.chart.mark();
+    shown.curve.draw(view);
     showPosition();
     showView();
   };
@@ -230,6 +238,7 @@
 
   const KEYS = {
     Home: "start", End: "end", PageUp: "turn-back", PageDown: "turn-forward", c: "claim", C: "claim-back", " ": "play",
+    m: "mistake", M: "mistake-back",
   };
   const VIEWS = { 1: 0, 2: 1, b: null };
   document.addEventListener("keydown", (event) => {

@@ -172,6 +172,63 @@ def test_the_slider_the_chart_and_the_list_lead_to_positions(watched: Watched, f
     assert abs(int(at(page).split()[0]) - length(page) / 2) <= 1
 
 
+def test_the_curve_follows_the_position_and_its_marks_lead_to_decisions(watched: Watched, folder: Path) -> None:
+    page = opened(watched, folder / "round.html")
+    assert "In the opinion of the bundled counting bot" in page.locator("#curve").inner_text()
+    marks = page.locator("#curve .mark")
+    number = marks.count()
+    assert number > 1
+    last = marks.last
+    words = last.get_attribute("title") or ""
+    assert re.search(r"this lost \d+ %: .* could expect \d+ % if it plays .*, and \d+ % after this\.$", words)
+    last.click()
+    expect(page.locator("#details .opinion.mistake")).to_have_text(words)
+    expect(page.locator("#moves button[aria-current]")).to_have_class(re.compile("mistake"))
+    expect(page.locator("#moves button.mistake")).to_have_count(number)
+    page.keyboard.press("Home")
+    before = page.locator("#curve b").inner_text()
+    page.keyboard.press("m")
+    assert page.locator("#details .opinion.mistake").count() == 1
+    page.keyboard.press("Shift+M")  # there is none before
+    page.keyboard.press("End")
+    expect(page.locator("#curve b")).to_have_text(re.compile(r"^(100|0) %$"))
+    assert before != page.locator("#curve b").inner_text()
+    box = page.locator("#curve svg").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 2)
+    assert abs(int(at(page).split()[0]) - length(page) / 2) <= 1
+
+
+def test_in_the_view_of_a_seat_only_its_own_decisions_are_judged(watched: Watched, folder: Path) -> None:
+    page = opened(watched, folder / "round.html")
+    both = page.locator("#curve polyline").get_attribute("points")
+    seats = {seat: page.locator(f"#curve .mark.seat{seat}").count() for seat in (0, 1)}
+    for seat in (0, 1):
+        page.keyboard.press(str(seat + 1))
+        expect(page.locator("#curve .mark")).to_have_count(seats[seat])
+        expect(page.locator(f"#curve .mark.seat{seat}")).to_have_count(seats[seat])
+        assert page.locator("#curve polyline").get_attribute("points") != both
+        expect(page.locator("#curve")).to_contain_text("from its own view")
+        for _ in range(30):
+            page.keyboard.press("ArrowRight")
+            theirs = page.locator(f"#details h2 .seat{1 - seat}").count()
+            assert not (theirs and page.locator("#details .opinion").count())
+
+
+def test_a_round_that_is_not_evaluated_says_so(watched: Watched, folder: Path) -> None:
+    page = opened(watched, folder / "report" / "replay.html", "#round=1")
+    kinds = set()
+    for number in range(1, 13):
+        page.goto((folder / "report" / "replay.html").as_uri() + f"#round={number}")
+        expect(page.locator("#subtitle")).to_contain_text(f"Round {(number - 1) // 2 + 1}.{(number - 1) % 2 + 1} ")
+        evaluated = page.locator("#curve svg").count() == 1
+        assert evaluated or "not evaluated; arena report --evaluate all" in page.locator("#curve").inner_text()
+        page.keyboard.press("m")
+        assert at(page).startswith("0 /") is not evaluated
+        kinds.add(evaluated)
+    assert kinds == {True, False}
+
+
 def test_a_claim_is_explained_and_its_cards_are_marked(watched: Watched, folder: Path) -> None:
     page = opened(watched, folder / "round.html")
     page.keyboard.press("c")
@@ -235,6 +292,10 @@ def test_a_page_of_one_seats_view_does_not_hold_the_others_secrets(watched: Watc
     data = json.loads(page.locator("#data").inner_text())
     assert set(data["round"]["start"]["hands"][1]) <= {"clan", "tactic"}
     assert not [step for step in data["round"]["steps"] if step.get("seat") == 1 and "note" in step]
+    evaluation = data["round"]["evaluation"]
+    assert (evaluation["both"], evaluation["own"][1]) == (None, None)
+    judged = {data["round"]["steps"][number - 1]["seat"] for number, *_ in evaluation["decisions"]}
+    assert judged == {0}
 
 
 def test_names_and_notes_are_shown_and_never_run(watched: Watched, folder: Path) -> None:
@@ -361,6 +422,17 @@ def test_the_list_is_filtered_sorted_and_paged(watched: Watched, folder: Path) -
     expect(page.locator("#pager")).to_contain_text("page 2 of 3")
     page.locator('[name="one"]').select_option(HOSTILE)
     expect(page.locator("#count")).to_have_text("60 rounds")
+    page.locator('[name="result"]').select_option("lost")
+    won = page.locator("#list tbody tr").filter(has=page.locator(".won", has_text=HOSTILE))
+    lost = int(page.locator("#count").inner_text().split()[0])
+    assert page.locator("#list tbody tr").count() == lost
+    expect(won).to_have_count(0)
+    page.locator('[name="result"]').select_option("drawn")
+    drawn = int(page.locator("#count").inner_text().split()[0])
+    page.locator('[name="result"]').select_option("won")
+    expect(won).to_have_count(60 - lost - drawn)
+    expect(page.locator("#list tbody tr")).to_have_count(60 - lost - drawn)
+    page.locator('[name="result"]').select_option("")
     page.locator('[name="ending"]').select_option("timeout")
     listed = page.locator("#list tbody tr").all_inner_texts()
     assert listed

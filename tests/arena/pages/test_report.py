@@ -21,7 +21,9 @@ from tests.helpers.journals import HOSTILE, NAMES, numbered_round, opening, roun
 
 
 def ran(*words: str | Path, command: Any = report) -> Result:
-    return CliRunner().invoke(command, list(map(str, words)))
+    """Without evaluation, which takes long, unless the test is about it."""
+    more = ["--evaluate", "0"] if command is report and "--evaluate" not in words else []
+    return CliRunner().invoke(command, [*map(str, words), *more])
 
 
 def chunk(path: Path) -> Any:
@@ -47,6 +49,32 @@ def test_a_report_holds_every_round_in_small_files(tmp_path: Path) -> None:
         assert [step["move"] for step in each["steps"] if "move" in step] == [text for _, text, _ in line.moves]
     assert len(chunk(folder / "rounds" / "list.js")["rounds"]) == 45
     assert "A sample" not in (folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize(("text", "count"), [("0", 0), ("2", 2), ("all", 4)])
+def test_as_many_rounds_are_evaluated_as_wanted(tmp_path: Path, text: str, count: int) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    assert ran(journal, "--evaluate", text).exit_code == 0
+    evaluated = [each for each in chunk(tmp_path / "cup.report" / "rounds" / "0.js") if "evaluation" in each]
+    assert len(evaluated) == count
+    for each in evaluated:
+        evaluation = each["evaluation"]
+        assert evaluation["by"] == "the bundled counting bot"
+        assert [len(curve) for curve in (evaluation["both"], *evaluation["own"])] == [len(each["steps"]) + 1] * 3
+        assert evaluation["both"][-1] == {0: 1000, 1: 0, None: 500}[each["winner"]]
+
+
+def test_a_round_that_cannot_be_replayed_does_not_shift_the_evaluations(tmp_path: Path) -> None:
+    good = list(rounds(3))
+    lines = [encoded(opening(NAMES, 3)), *map(encoded, good)]
+    lines[2] = lines[2].replace(b'"play ', b'"play play ', 1)
+    journal = tmp_path / "cup.jsonl"
+    journal.write_bytes(b"".join(lines))
+    done = ran(journal, "--evaluate", "all")
+    assert "this round cannot be replayed" in done.stderr
+    found = chunk(tmp_path / "cup.report" / "rounds" / "0.js")
+    assert [each["number"] for each in found] == [1, 3]
+    assert [len(each["evaluation"]["both"]) for each in found] == [len(each["steps"]) + 1 for each in found]
 
 
 def test_a_sample_is_said_to_be_one(tmp_path: Path) -> None:

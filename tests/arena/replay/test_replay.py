@@ -66,6 +66,11 @@ def test_without_a_terminal_the_rounds_are_a_table(journal: Path) -> None:
         (["--ending", "timeout", "--ending", "blocked"], ["1.1-2.3", "1.1-3.1"]),
         (["--longest", "2"], ["1.1-2.4", "1.1-2.3"]),
         (["--limit", "1"], ["1.1-2.1"]),
+        (["--lost-by", "ann"], ["1.1-2.1", "1.1-2.2", "1.1-2.3", "1.1-2.4", "1.1-2.5"]),
+        (["--won-by", "ann"], ["1.1-3.1"]),
+        (["--won-by", "ben", "--rules", "tactics"], ["1.1-2.3"]),
+        (["--lost-by", "cy", "--won-by", "ann"], ["1.1-3.1"]),
+        (["--lost-by", "ann", "--bot", "cy"], []),
     ],
 )
 def test_the_list_can_be_narrowed(options: list[str], rounds: list[str], journal: Path) -> None:
@@ -247,6 +252,16 @@ def test_a_tournament_that_comes_twice_counts_once(tmp_path: Path) -> None:
         (["1.1-2.1", "--at", "500"], "--at 500, but the round has the positions 0 to 59"),
         (["1.1-2.1", "--all", "--json"], "--all prints every step as text"),
         (["1.1-2.1", "--seat", "zoe"], "--seat 'zoe', but expected 0 (ann) or 1 (ben)"),
+        (["--lost-by", "an"], "no bot is called 'an'; there are: ann, ben, cy; did you mean ann?"),
+        (["--won-by", "zoe"], "no bot is called 'zoe'"),
+        (["--mistakes", "3"], "--mistakes lists the decisions of one bot; say which with --bot NAME, once"),
+        (["--mistakes", "3", "--bot", "ann", "--bot", "ben"], "say which with --bot NAME, once"),
+        (["--mistakes", "0", "--bot", "ann"], "0 is not in the range x>=1"),
+        (["--mistakes", "3", "--bot", "an"], "no bot is called 'an'; there are: ann, ben, cy; did you mean ann?"),
+        (["--mistakes", "3", "--bot", "ann", "--limit", "2"], "--mistakes N says how many decisions to list"),
+        (["1.1-2.1", "--mistakes", "3"], "leave them out to show one round"),
+        (["--evaluate"], "are for one round"),
+        (["1.1-2.1", "--at", "3", "--position", "--evaluate"], "choose one"),
     ],
 )
 def test_wrong_calls_are_told_what_would_be_right(arguments: list[str], words: str, journal: Path) -> None:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
+from arena.evaluation.counting import bundled_evaluator
 from arena.journal.index import rounds_in
+from arena.replay.analysis import analyse
 from arena.replay.build import replay_of
 from arena.replay.screens import BoardScreen, ListScreen
 from engine.ruleset import PRESETS
@@ -56,6 +58,60 @@ def test_every_step_fits_the_smallest_terminal_with_its_move_and_reason() -> Non
             if step.reason:
                 assert step.reason in " ".join(" ".join(lines).split())
             assert "q quit" in lines[-1]
+
+
+def evaluated(preset: str = "tactics") -> BoardScreen:
+    screen = board_after(preset=preset)
+    return screen.evaluated(analyse(screen.views[0], bundled_evaluator()))
+
+
+def test_the_curve_lies_below_the_board_with_its_marks_and_the_position() -> None:
+    screen = evaluated("base")
+    lines = pressed(screen, "2", "0", "enter").lines(80, 30)
+    curve, marks = lines[-3:-1]
+    assert set(curve[:72]) <= set("▁▂▃▄▅▆▇█")
+    assert curve.endswith(" %")
+    assert marks.count("!") == len(screen.analyses[0].worst()) > 0
+    assert marks.index("^") == 24  # the first of 72 columns that shows position 20 of 60
+    assert pressed(screen, "2", "0", "enter", "v", "v").lines(80, 30)[-3] != curve
+
+
+def test_the_board_is_not_cut_for_the_curve() -> None:
+    for preset in PRESETS:
+        screen, bare = evaluated(preset), board_after(preset=preset)
+        for at in range(0, len(screen.replay.steps), 5):
+            keys = [*str(at), "enter"]
+            shown, without = pressed(screen, *keys).lines(80, 24), pressed(bare, *keys).lines(80, 24)
+            assert max(map(cell_len, shown)) <= 80
+            assert [line for line in without if line] == [line for line in shown if line in without and line]
+
+
+def test_m_goes_to_the_decisions_that_lost_most_and_says_what_was_better() -> None:
+    screen = evaluated()
+    marked = [each.number for each in screen.analyses[0].worst()]
+    assert [pressed(screen, *["m"] * count).index for count in range(1, len(marked) + 2)] == [*marked, marked[-1]]
+    assert pressed(screen, "G", "M").index == marked[-1]
+    own = [each.number for each in screen.analyses[0].worst() if each.seat == 1]
+    assert pressed(screen, "v", "v", "m").index == own[0]
+    text = " ".join(pressed(screen, "m").lines(80, 40))
+    assert "The bundled counting bot would have played " in text
+    assert board_after("m").index == 0  # not evaluated yet
+
+
+def test_e_shows_the_large_curve_and_the_worst_decisions_of_the_view() -> None:
+    screen = evaluated()
+    lines = pressed(screen, "e").lines(80, 40)
+    assert max(map(cell_len, lines)) <= 80
+    assert "in the opinion of the bundled counting bot" in " ".join(" ".join(lines).split())
+    marked = screen.analyses[0].worst()
+    assert [line.split(",")[0] for line in lines if ". position " in line] == [
+        f"{place}. position {each.number}" for place, each in enumerate(marked, 1)
+    ]
+    assert pressed(screen, "e", "e").curve is False
+    assert pressed(screen, "e", "q").curve is False
+    of_one = pressed(screen, "v", "e").lines(80, 40)
+    assert all(", ann:" in line for line in of_one if ". position " in line)
+    assert "from its own view" in " ".join(" ".join(of_one).split())
 
 
 def test_the_help_fits_too() -> None:

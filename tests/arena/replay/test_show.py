@@ -170,7 +170,7 @@ def test_a_replay_can_be_piped_into_show(journal: Path) -> None:
     [
         (["1.1-2.1", "--position"], "--position prints one position; say which with --at N"),
         (["--position"], "are for one round; name it after the journal"),
-        (["1.1-2.1", "--at", "1", "--position", "--json"], "three ways to print; choose one"),
+        (["1.1-2.1", "--at", "1", "--position", "--json"], "four ways to print; choose one"),
         (["1.1-2.1", "--at", "500", "--position"], "--at 500, but the round has the positions 0 to 59"),
         (["1.1-2.1", "--at", "1", "--position", "--html", "x.html"], "--html writes a page with all positions"),
     ],

@@ -25,6 +25,7 @@ TIMES = 5
 LONG = 1_000_000 if FULL else 20_000  # rounds
 RESUMED = 100_000
 VERIFIED = 20_000 if FULL else 2_000
+EVALUATED = 1_000 if FULL else 40
 HEAD = ["", "best s", "median s", "CPU s", "rounds/s", "ratio", "peak MiB"]
 ARENA = (sys.executable, "-m", "arena")
 LINES = "import sys; print(sum(1 for _ in open(sys.argv[1], 'rb')))"
@@ -87,6 +88,16 @@ def verification(journal: Path) -> Iterator[list[str]]:
     )
 
 
+def evaluation(journal: Path) -> Iterator[list[str]]:
+    one, mistakes = ("replay", journal, "1.1-2.1"), (*ARENA, "replay", journal, "--bot", "a", "--mistakes", "10")
+    yield from compared(
+        Work("one round, its last position", (*ARENA, *one), 1),
+        Work("one round with --evaluate", (*ARENA, *one, "--evaluate"), 1),
+        Work("`arena replay --mistakes` on one core", mistakes, EVALUATED, 1),
+        Work(f"on {len(os.sched_getaffinity(0))} cores", mistakes, EVALUATED),
+    )
+
+
 def resuming(journal: Path) -> Iterator[list[str]]:
     module = (sys.executable, "-m", "tests.bench.offline")
     return compared(
@@ -113,6 +124,9 @@ def main() -> None:
         long.unlink()
         verified = genuine.write_copies(folder / "verified.jsonl", cup(cycles=1), VERIFIED)
         show(f"Verifying {VERIFIED:,} rounds", HEAD, verification(verified))
+        two = configured(steady("a"), steady("b"), rounds=str(EVALUATED), rules="tactics")
+        evaluated = genuine.write_copies(folder / "evaluated.jsonl", two, EVALUATED)
+        show(f"Evaluating {EVALUATED:,} rounds", HEAD, evaluation(evaluated))
         unfinished = genuine.write_unfinished(folder / "cup.jsonl", cup(cycles=RESUMED // 560 + 1), RESUMED, 1120)
         show(f"Resuming after {RESUMED:,} rounds", HEAD, resuming(unfinished))
 

@@ -61,7 +61,7 @@ def test_commands_bots_rule_sets_and_choices_are_offered(words: list[str], offer
 
 def test_every_choice_that_is_offered_can_be_read() -> None:
     offered = [(option, word) for option in (*TOURNAMENT, *BOT, *SERVER) for word in option.choices]
-    choices = {"rules", "format", "mirror", "affinity", "restart", "begin", "sandbox"}
+    choices = {"rules", "format", "mirror", "affinity", "changed", "restart", "begin", "sandbox"}
     assert {option.name for option, _ in offered} == choices
     for option, word in offered:
         option.read(word)

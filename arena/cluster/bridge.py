@@ -31,6 +31,7 @@ _PATIENCE: Final = 60.0  # seconds without a scheduler before the tournament sto
 _LOOK: Final = 1.0  # seconds between two looks at the cluster
 _CHUNK: Final = 1 << 16
 _DONE: Final = ("finished", "error", "cancelled", "lost")  # states of a task
+_START_SECONDS: Final = 30.0  # for a task to begin on a machine with a free thread
 _ANSWER_SECONDS: Final = 10.0  # for a question to the scheduler
 
 # What happens to the cluster is said by us, in one line. Each logger may have a level of its own.
@@ -73,6 +74,7 @@ class RemoteWorker:
 
     def __init__(self, host: Host, theirs: socket.socket, kill: Callable[[], None]):
         self.host = host
+        self.place = f"on {host.name} "
         self.socket = theirs
         self._kill = kill
         self.words = "was lost"  # how it ended
@@ -87,7 +89,7 @@ class RemoteWorker:
             self.socket.shutdown(socket.SHUT_WR)
 
     def ended(self) -> str:
-        return f"on {self.host.name} {self.words}"
+        return self.words
 
 
 class _Tunnel:
@@ -159,6 +161,7 @@ class _Tunnel:
         """Give the shift up: Dask tells it that it is not wanted. The task of a shift that was lost may run again."""
         if not self._is_over:
             self._bridge.release(self.task)
+            self._bridge.suspect(self.address)
             self.end(words)
 
     def _close(self) -> None:
@@ -180,6 +183,7 @@ class Bridge:
         self._hosts: dict[str, Host | None] = {}  # by the address of a Dask worker; None while it is compared
         self._client: Any = None
         self._tasks: dict[str, Any] = {}  # Dask's futures, which are not typed
+        self._pending: dict[str, float] = {}  # tasks that have not begun, and since when
         self._tunnels: dict[str, _Tunnel] = {}  # by shift
         self._comparing: set[asyncio.Task[None]] = set()
         self._over = asyncio.Event()
@@ -217,15 +221,23 @@ class Bridge:
             return
         self._submitted += 1
         key = f"arena-{self.run}-{self._submitted}"
+        self._pending[key] = time.monotonic()
         self._tasks[key] = self._client.submit(
             play_shift, self.run, key, key=key, pure=False, retries=0, workers=places
         )
 
     def release(self, task: str) -> None:
         """Forget a task, so that Dask does, too."""
+        self._pending.pop(task, None)
         if (future := self._tasks.pop(task, None)) is not None:
             future.release()
             self._tell(self._hears.task_over)
+
+    def suspect(self, address: str) -> None:
+        """Let no task begin on a machine that does not answer, until it does. Dask itself waits for minutes."""
+        if self._hosts.get(address) is not None:
+            self._hosts[address] = None
+            self._compare_soon(address)
 
     def forget(self, tunnel: _Tunnel) -> None:
         self._tunnels.pop(tunnel.shift, None)
@@ -290,6 +302,7 @@ class Bridge:
         while not self._over.is_set() and client.status == "running":
             try:
                 found = await asyncio.wait_for(client.scheduler.identity(), _ANSWER_SECONDS)
+                await self._release_stuck(client)
             except Exception:  # whatever Dask raises, there is no answer
                 return
             workers = found["workers"]
@@ -307,10 +320,25 @@ class Bridge:
         self._hosts = {address: host for address, host in self._hosts.items() if address in workers}
         for address in workers.keys() - self._hosts.keys():
             self._hosts[address] = None
-            self._comparing.add(task := self.loop.create_task(self._compare(address)))
-            task.add_done_callback(self._comparing.discard)
+            self._compare_soon(address)
         fit = [address for address, host in self._hosts.items() if host is not None and not host.problems]
         self._tell(self._hears.slots_are, sum(workers[address]["nthreads"] for address in fit))
+
+    async def _release_stuck(self, client: Any) -> None:
+        """Take tasks away from machines that have had them for long and do not begin."""
+        now = time.monotonic()
+        late = {task for task, since in self._pending.items() if now - since > _START_SECONDS}
+        if late:
+            self._pending |= dict.fromkeys(late, now)  # those that no machine has yet wait for a free thread
+            processing = await asyncio.wait_for(client.processing(), _ANSWER_SECONDS)
+            for address, tasks in processing.items():
+                for task in late & set(tasks):
+                    self.suspect(address)
+                    self.release(task)
+
+    def _compare_soon(self, address: str) -> None:
+        self._comparing.add(task := self.loop.create_task(self._compare(address)))
+        task.add_done_callback(self._comparing.discard)
 
     async def _compare(self, address: str) -> None:
         host = await prepared(self._client, address, self.run, self._terms)
@@ -340,6 +368,7 @@ class Bridge:
             if host is None:
                 return  # it has left the cluster
             self._tunnels[shift] = tunnel = _Tunnel(self, task, shift, host)
+            self._pending.pop(task, None)
             tunnel.worker.core = int(data) if data else None
             self._tell(self._hears.arrived, tunnel.worker)
             return

@@ -267,7 +267,7 @@ class ClusterCrew:
         if self._key.is_public:
             return death
         under_way = death.under_way if death.under_way and death.under_way.id in attempt.granted else None
-        others = tuple(planned for planned in attempt.granted.values() if planned is not under_way)
+        others = tuple(planned for planned in attempt.granted.values() if planned != under_way)
         return attrs.evolve(death, under_way=under_way, was_shown=True, also_shown=others)
 
     async def _listen(self, shift: _Remote) -> None:

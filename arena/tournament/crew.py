@@ -49,6 +49,7 @@ Hear = Callable[[Report], Awaitable[None]]
 class Process(Protocol):
     """What a crew needs of a worker process, wherever it runs."""
 
+    place: str  # where it runs, in words that end with a space; empty on this machine
     socket: socket.socket  # for orders and reports; its other end is closed when the process is gone
 
     def kill(self) -> None: ...
@@ -164,7 +165,9 @@ class CrewWorker:
         self.gone.set()
         for playing in self.matches.values():
             playing.death = Death(
-                f"the worker process that played it {self._hung or words}", playing.under_way, playing.was_shown
+                f"the worker process that played it {self._process.place}{self._hung or words}",
+                playing.under_way,
+                playing.was_shown,
             )
             playing.over.set()
 

@@ -19,6 +19,8 @@ OWNERS_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # sent t
 class WorkerProcess:
     """A worker, and our end of the socket to it. Raises OSError if it cannot be started."""
 
+    place = ""  # on this machine
+
     def __init__(self) -> None:
         self.socket, theirs = socket.socketpair()
         words = [sys.executable, "-P", "-c", _CODE, str(Path(__file__).parents[2]), str(os.getpid())]

@@ -11,6 +11,7 @@ from arena.cluster.parcel import packed
 from tests.arena.cluster.test_play import done, on
 from tests.helpers.cluster import Cluster
 from tests.helpers.paths import ROOT
+from tests.helpers.sandboxes import needs_sandbox
 from tests.helpers.tournaments import rounds_in
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -96,6 +97,24 @@ def test_a_scheduler_of_another_version_is_refused(tmp_path: Path) -> None:
         status, lines = check(cluster, "greedy", "random")
     assert (status, len(lines)) == (2, 1), lines
     assert lines[0].startswith(f"Error: the scheduler at {cluster.address} has distributed 2020.1.0, here it is ")
+
+
+@needs_sandbox
+def test_a_machine_that_cannot_make_a_sandbox_is_refused(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with Cluster(tmp_path, size=0) as cluster:
+        cluster.workers = [cluster.start_worker(ARENA_HOST="poor", PATH=str(empty))]
+        cluster.await_workers(1)
+        assert check(cluster, "greedy", "random")[0] == 0
+        status, lines = check(cluster, "greedy", "random", "--sandbox")
+        journal = tmp_path / "cup.jsonl"
+        refused = done([*on(cluster, journal, "a=/usr/bin/cat", "b=/usr/bin/true"), "--sandbox"])
+    assert status == 1, lines
+    assert "no sandbox for greedy: bubblewrap (bwrap) is not installed" in lines[0]
+    assert refused.returncode == 2, refused.stderr
+    assert "bubblewrap (bwrap) is not installed" in refused.stderr
+    assert not journal.exists()
 
 
 def test_folders_that_are_sent_along_are_used_and_removed(cluster: Cluster, bot: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test compiled pure coverage fuzz check bench attack format playthroughs confusables seccomp calibration spec
+.PHONY: demo test compiled test-compiled pure coverage fuzz check bench promises attack format playthroughs confusables seccomp calibration spec
 .PHONY: strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
@@ -22,6 +22,15 @@ compiled: $(READY) pure  ## compile the modules that every decision passes throu
 pure:  ## remove what was compiled: the sources run again
 	@rm -rf build/lib.* arena/support/compiled_from.txt
 	@find arena engine protocol -name '*.so' -delete
+
+# In a copy, so that the sources are what runs here. Bots get no PYTHONPATH, and run the sources.
+COPY := build/compiled_copy
+test-compiled: $(READY)  ## the tests of what is compiled, compiled; needs a C compiler
+	@rm -rf $(COPY) && mkdir -p $(COPY)
+	@git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t $(COPY)
+	@cd $(COPY) && ARENA_COMPILED=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext --inplace
+	@cd $(COPY) && PYTHONPATH=$(CURDIR)/$(COPY) $(CURDIR)/$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup \
+		tests/engine tests/protocol tests/arena/match tests/arena/worker
 
 coverage: pure $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage
@@ -47,6 +56,9 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench.report
 	@$(BIN)/python -m tests.bench.offline
 	@$(BIN)/python -m tests.bench.strangers
+
+promises: $(READY)  ## the figures that are promised, in some minutes
+	@$(BIN)/python -m tests.bench.promises
 
 attack: $(READY)  ## stalls, storms, strangers, kills, sandboxes and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack
@@ -82,7 +94,7 @@ clean: pure  ## remove the virtual environment and all caches
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml
 	@echo "Creating the virtual environment in $(VENV) (once) ..."

@@ -26,7 +26,7 @@ LONG = 1_000_000 if FULL else 20_000  # rounds
 RESUMED = 100_000
 VERIFIED = 20_000 if FULL else 2_000
 EVALUATED = 1_000 if FULL else 40
-HEAD = ["", "best s", "median s", "CPU s", "rounds/s", "ratio", "peak MiB"]
+HEAD = ["", "best s", "median s", "CPU s", "rounds/s", "s for a million", "ratio", "peak MiB"]
 ARENA = (sys.executable, "-m", "arena")
 LINES = "import sys; print(sum(1 for _ in open(sys.argv[1], 'rb')))"
 DECODED = "import sys, json; print(sum(json.loads(line)['v'] for line in open(sys.argv[1], 'rb')))"
@@ -67,8 +67,9 @@ def compared(*works: Work) -> Iterator[list[str]]:
     for work, found in zip(works, runs, strict=True):
         best, cpu = min(run.wall for run in found), min(run.cpu for run in found)
         middle, peak = median(run.wall for run in found), max(run.peak for run in found)
-        rate = f"{work.rounds / best:,.0f}"
-        yield [work.name, f"{best:.2f}", f"{middle:.2f}", f"{cpu:.2f}", rate, f"{best / bare:.2f}", f"{peak:.0f}"]
+        rate, million = f"{work.rounds / best:,.0f}", f"{best / work.rounds * 1e6:.1f}"
+        seconds = f"{best:.2f}", f"{middle:.2f}", f"{cpu:.2f}"
+        yield [work.name, *seconds, rate, million, f"{best / bare:.2f}", f"{peak:.0f}"]
 
 
 def tables(journal: Path) -> Iterator[list[str]]:

@@ -14,6 +14,7 @@ import trio
 
 from arena.journal.lines import Journal
 from arena.plan.config import Config, from_command_line
+from arena.support import compilation
 from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import resume
 from arena.tournament.runner import Tournament
@@ -116,8 +117,9 @@ def one_core(bot: Path, lines: list[bytes], folder: Path) -> Iterator[list[str]]
     best, middle = max(rate for rate, _ in bare), statistics.median(rate for rate, _ in bare)
     yield ["bare C ping-pong", f"{best:,.0f}", f"{min(used for _, used in bare):.1f}", "1"]
     rates, costs = [each.decisions for each in ours], [each.own_us for each in ours]
-    ratio = f"{max(rates) / best:.3f} (median {statistics.median(rates) / middle:.3f}; at least 0.14)"
-    cost = f"{min(costs):.1f} (median {statistics.median(costs):.1f}; at most 30)"
+    least, most = (0.14, 30) if compilation.kind() == "pure Python" else (0.16, 25)
+    ratio = f"{max(rates) / best:.3f} (median {statistics.median(rates) / middle:.3f}; at least {least})"
+    cost = f"{min(costs):.1f} (median {statistics.median(costs):.1f}; at most {most})"
     yield ["the arena with one worker", f"{max(rates):,.0f}", cost, ratio]
 
 
@@ -129,7 +131,7 @@ def many_cores(bot: Path, folder: Path) -> Iterator[list[str]]:
     for _ in range(RUNS):
         for (workers, pinned), figures in found.items():
             more = {"workers": str(workers), "concurrency": str(workers), "affinity": pinned}
-            figures.append(measured(configured(*bots, rounds="50", cycles="4", **more), folder / "many.jsonl"))
+            figures.append(measured(configured(*bots, rounds="50", cycles="2", **more), folder / "many.jsonl"))
     alone = [each.rounds for each in found[1, "true"]]
     for (workers, pinned), figures in found.items():
         rates = [each.rounds for each in figures]
@@ -144,7 +146,7 @@ def thinking(folder: Path) -> Iterator[list[str]]:
     found: dict[int, list[Figures]] = {1: [], 8: []}
     for _ in range(RUNS):
         for concurrency, figures in found.items():
-            config = configured(*bots, rounds="8", cycles=str(concurrency), concurrency=str(concurrency))
+            config = configured(*bots, rounds="5", cycles=str(concurrency), concurrency=str(concurrency))
             figures.append(measured(config, folder / "thinking.jsonl"))
     alone = max(each.decisions for each in found[1])
     for concurrency, figures in found.items():

@@ -30,7 +30,9 @@ from setuptools.command.build_ext import build_ext
 COMPILED: Final = (
     "arena/match/host.py",
     "arena/match/referee.py",
+    "arena/match/request_fields.py",
     "arena/match/round_clock.py",
+    "arena/match/round_play.py",
     "arena/match/translate.py",
     "engine/actions.py",
     "engine/cards.py",

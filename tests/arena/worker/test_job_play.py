@@ -3,12 +3,13 @@
 import attrs
 import pytest
 
+from arena.bots.conversation import Conversation
 from arena.journal.lines import outcome_of
-from arena.match.referee import Referee
 from arena.tournament.ledger import planned_matches
 from arena.worker.job import Finished, Identified, Shown, SoFar, Started
 from engine.cards import SEATS
 from engine.scoring import Score
+from protocol.messages import EncodedRequest, Message
 from tests.helpers.drivers import KEY, RunLogic, both_drivers
 from tests.helpers.jobs import Desk, job_of, play_job
 from tests.helpers.tournaments import configured, steady
@@ -45,14 +46,14 @@ def test_a_job_goes_on_after_what_is_played(run: RunLogic[None], rules: str) -> 
 def test_our_own_failure_makes_a_round_void_and_it_is_played_again_with_another_deal(
     run: RunLogic[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = Referee.request, iter(range(10**9))
+    real, calls = Conversation.line_for, iter(range(10**9))
 
-    def request(self: Referee, *arguments: object, **named: object) -> object:
-        if next(calls) == 5:
+    def line_for(self: Conversation, message: Message | EncodedRequest) -> bytes:
+        if isinstance(message, EncodedRequest) and next(calls) == 5:
             raise ZeroDivisionError("our own bug")
-        return real(self, *arguments, **named)  # type: ignore[arg-type]
+        return real(self, message)
 
-    monkeypatch.setattr(Referee, "request", request)
+    monkeypatch.setattr(Conversation, "line_for", line_for)
     config = configured(steady("a"), steady("b"))
     desk = play_job(run, job_of(config), Desk(), config)
     assert [line.id for line in desk.voids] == ["1.1-2.1"]

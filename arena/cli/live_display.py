@@ -16,6 +16,7 @@ from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,
+    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
@@ -43,7 +44,7 @@ class LiveDisplay:
                 if text := resumed_text(event):
                     self._say(text)
                 self._figures = _Figures(self._console, event.rounds, event.finished)
-            case RoundStarted() | BotIdentified(changes=()):
+            case RoundStarted() | TestAdvanced() | BotIdentified(changes=()):
                 pass
             case RoundFinished():
                 self._finished(event.line)

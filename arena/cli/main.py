@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _COMMANDS: Final = {
     "play": ("arena.cli.tournament", "play", "Play a match between two bots."),
     "run": ("arena.cli.tournament", "run", "Play a tournament, or resume it."),
+    "sprt": ("arena.cli.sprt", "sprt", "Test whether a change makes a bot better."),
     "cluster-check": ("arena.cli.cluster", "cluster_check", "Compare the machines of a Dask cluster with this one."),
     "serve": ("arena.cli.server", "serve", "Play a tournament of bots that connect over TCP."),
     "connect": ("arena.cli.client", "connect", "Play at a server with any bot."),
@@ -101,6 +102,7 @@ def main() -> None:
       arena play greedy random              play a match
       arena run greedy counting "./mybot"   play a tournament
       arena check "./mybot"                 check whether your bot is fit to play
+      arena sprt "./mybot" "./mybot-1.0"    test whether a change makes it better
 
     \b
     To complete commands, options, bots and rule sets with the Tab key, add:

@@ -32,42 +32,58 @@ def play_and_report(
         from arena.cli.cluster import play_on_cluster
 
         config = tournament_with_sandboxes(config, hidden)
-        report_outcome(play_on_cluster(config, cluster.scheduler, cluster.ship, listening), config, resume)
-        return
+        ran = play_on_cluster(config, cluster.scheduler, cluster.ship, listening)
+    else:
+        config, ran = played(config, listening, hidden)
+    report_outcome(ran, config, resume)
 
+
+def played(
+    config: Config,
+    listening: "AbstractContextManager[Listener]",
+    hidden: Sequence[Path] = (),
+    problem: type[click.ClickException] = click.ClickException,
+) -> "tuple[Config, TournamentRun]":
+    """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Raises `problem` if
+    it cannot begin."""
     from arena.worker.process import WorkerProcess
 
     try:
         first = WorkerProcess()
     except OSError as error:
-        raise click.ClickException(f"no worker process can be started on this machine: {error.strerror}") from None
+        raise problem(f"no worker process can be started on this machine: {error.strerror}") from None
     with first:  # it loads its modules while we load ours
         from arena.tournament.drive import drive
 
         config = tournament_with_sandboxes(config, hidden)
-        with journal_errors(), listening as listener:
-            ran = drive(config, listener, first)
-    report_outcome(ran, config, resume)
+        with journal_errors(problem), listening as listener:
+            return config, drive(config, listener, first)
 
 
 def report_outcome(
-    ran: "TournamentRun", config: Config, resume: Sequence[str] = (), say: Callable[[str], None] = say_on_stderr
+    ran: "TournamentRun",
+    config: Config,
+    resume: Sequence[str] = (),
+    say: Callable[[str], None] = say_on_stderr,
+    failed: int = 1,
 ) -> None:
-    """If the tournament stopped early, says what is saved and how to resume it, and exits. `resume` are the words of
-    the command that resumes it; without them it is the same command again."""
+    """If the tournament stopped early, says what is saved and how to resume it, and exits, with the status `failed` if
+    it could not continue. `resume` are the words of the command that resumes it; without them it is the same command
+    again."""
     command = shlex.join(["arena", *(resume or sys.argv[1:])])
     for warning in ran.warnings:
         say(f"Warning: {warning}")
     if ran.rescue is not None:
         say(f"Stopped: {ran.failure}.")
         say(_how_to_restore(config, ran.rescue.path, command))
-        sys.exit(1)
+        sys.exit(failed)
     if ran.failure or ran.stopped:
         where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
         say(f"Stopped: {ran.failure}" if ran.failure else "Stopped.")
-        say(f"{ran.finished} of {ran.total} rounds {where}.{_about_secret(config)}")
+        rounds = f"{ran.finished} rounds" if ran.test else f"{ran.finished} of {ran.total} rounds"
+        say(f"{rounds} {where}.{_about_secret(config)}")
         say(_how_to_resume(config, command))
-        sys.exit(1 if ran.failure else INTERRUPTED)
+        sys.exit(failed if ran.failure else INTERRUPTED)
 
 
 def _how_to_restore(config: Config, rescued: Path | None, command: str) -> str:
@@ -88,5 +104,5 @@ def _about_secret(config: Config) -> str:
 
 def _how_to_resume(config: Config, command: str) -> str:
     if not config.kept:
-        return "With --journal FILE a match is saved and can be resumed."
+        return "With --journal FILE everything is saved and can be resumed."
     return f"To resume:  {command}"

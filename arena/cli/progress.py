@@ -23,6 +23,7 @@ from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,
+    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
@@ -89,7 +90,7 @@ class PlainLines:
                 self._started(event)
             case RoundFinished():
                 self._finished(event.line)
-            case TournamentEnded():
+            case TournamentEnded() | TestAdvanced():
                 pass
             case _:
                 self._say(news_text(event))

@@ -146,14 +146,14 @@ def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> 
 
 
 @contextmanager
-def journal_errors() -> Iterator[None]:
-    """A JournalError raised in the block ends the command with one line."""
+def journal_errors(kind: type[click.ClickException] = click.ClickException) -> Iterator[None]:
+    """A JournalError raised in the block ends the command with one line, and with the exit status of `kind`."""
     from arena.journal.file import JournalError
 
     try:
         yield
     except JournalError as error:
-        raise click.ClickException(str(error)) from None
+        raise kind(str(error)) from None
 
 
 def check_name(name: str) -> None:

@@ -100,6 +100,9 @@ def print_by_host(journals: list[Path], form: str) -> None:
     help="What a row is: a bot, a version of a bot, or a bot on one machine of a cluster.",
 )  # fmt: skip
 @click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
+@click.option(
+    "--sprt", "is_test", is_flag=True, help="Compute the result of a sequential test again, and nothing else."
+)
 def table(
     journals: tuple[Path, ...],
     form: str,
@@ -109,6 +112,7 @@ def table(
     average: float,
     by: str,
     no_faults: bool,
+    is_test: bool,
 ) -> None:
     """Print standings with Elo, from one or more journals.
 
@@ -137,6 +141,9 @@ def table(
     In CSV, a name that begins like a formula (= + - @) has an apostrophe before it, so that no spreadsheet runs it;
     numbers stay numbers.
 
+    With --sprt the journal is that of one test by `arena sprt`. The exit status is then that of the test: 0 if the new
+    bot is better, 1 if it is not, 3 if that is undecided.
+
     \b
     Examples:
       arena table cup.jsonl
@@ -145,6 +152,12 @@ def table(
       arena table *.jsonl --anchor greedy=1500 --columns "Rank,Name,Elo,+/-,Mean ms,P99 ms"
       arena table cup.jsonl --by host
     """
+    if is_test:
+        from arena.cli.sprt import Shown, print_recorded_test
+
+        if cross or columns or anchor or average or no_faults or by != "name" or form not in ("table", "json"):
+            raise click.UsageError("--sprt prints the result of a test as text or, with --format json, as JSON only")
+        print_recorded_test(journals, Shown.JSON if form == "json" else Shown.TEXT)
     if by == "host":
         if cross or columns or anchor or average or no_faults:
             raise click.UsageError("--by host has its own columns; of the other options only --format goes with it")

@@ -67,7 +67,7 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     config = configured(lambda: from_command_line(bots, (), given(options)))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
-    with _journal_or_temporary(config) as config:
+    with journal_or_temporary(config) as config:
         play_and_report(config, nullcontext(PlainLines(click.echo, starts=False, remark=say_on_stderr)))
         assert config.journal is not None
         click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))
@@ -83,7 +83,7 @@ def _score(journal: Path, ours: str, theirs: str) -> str:
 
 
 @contextmanager
-def _journal_or_temporary(config: Config) -> Iterator[Config]:
+def journal_or_temporary(config: Config) -> Iterator[Config]:
     """The config with a journal: without --journal one in a temporary folder, which is kept only if bots failed."""
     if config.journal:
         yield config
@@ -117,6 +117,8 @@ def run(
     everything that is still there is saved in a new file beside it, such as cup.rescued.jsonl, and the exit status
     is 1.
 
+    A file with [sprt] is a test of two bots: it is played as `arena sprt` does, with the same exit statuses.
+
     \b
     Examples:
       arena run cup.toml
@@ -131,6 +133,12 @@ def run(
         raise Refused("--ship sends folders to the machines of a cluster; name its scheduler: --scheduler")
     config = configured(lambda: tournament_of(bots, specs, given(options)))
     hidden = [Path(bot) for bot in bots if bot.endswith(".toml")]
+    if config.sprt is not None:
+        if cluster.scheduler is not None:
+            raise Refused("a sequential test is played on this machine; leave out --scheduler")
+        from arena.cli.sprt import Shown, play_test
+
+        play_test(config, Shown.EVENTS if events else Shown.TEXT, quiet, hidden)
     play_and_report(config, progress_of(events, quiet), hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None

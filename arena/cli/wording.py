@@ -33,6 +33,18 @@ def resumed_text(event: TournamentOpened) -> str | None:
     return f"{event.finished} of {event.rounds} rounds are in the journal already: {left}."
 
 
+def duration_text(seconds: float) -> str:
+    """About how long something takes, in words: 40 s, 12 min, 3 h 20 min, 5 days."""
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    if minutes < 100:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{round(minutes / 60 / 24)} days"
+
+
 def pairing(bots: tuple[str, str]) -> str:
     return f"{bots[0]} vs {bots[1]}"
 

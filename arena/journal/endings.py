@@ -50,6 +50,15 @@ def is_between_rounds(detail: str) -> bool:
     return detail.startswith((LEFT_BETWEEN_ROUNDS, ENDED_BETWEEN_ROUNDS))
 
 
+def seats_at_fault(ending: RoundEnding, winner: int | None, charged: int | None) -> tuple[int, ...]:
+    """The seats whose fault ended a round. `charged` is the one that the fault is charged to, if the journal says."""
+    if not isinstance(ending, Fault):
+        return ()
+    if winner is None:  # neither bot could play
+        return 0, 1
+    return (1 - winner if charged is None else charged,)
+
+
 def verify(record: GameRecord) -> None:
     """Replay the record. Raises RecordError, which says precisely where it is wrong, unless it is a complete round by
     the rules, or one that followed the rules until a bot's fault ended it."""

@@ -1,6 +1,6 @@
 """The plan of a tournament, made from its opening line, to compare the rounds of its journal with. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeVar
 
@@ -41,6 +41,11 @@ class Plan:
 
     def _rounds_of(self, match: str) -> dict[str, PlannedRound]:
         return {planned.id: planned for planned in self._matches[match].rounds}
+
+    @property
+    def matches(self) -> Iterable[str]:
+        """The ids of all matches, in the order of the schedule."""
+        return self._matches
 
     def find(self, id: str) -> tuple[PlannedRound, tuple[str, str]] | None:
         """The planned round with this id, and its bots; None if there is none."""

@@ -48,6 +48,7 @@ class _Tournament:
 
     path: Path
     plan: Plan | None = None  # None if its opening line is damaged
+    is_test: bool = False  # a sequential test, which needs only some of its rounds
     deals: DealAudit | None = None  # likewise
     players: Players = attrs.field(factory=Players)
     seen: set[str] = attrs.field(factory=set)  # ids of its rounds
@@ -109,6 +110,7 @@ def _begun(entry: Entry, report: Report) -> _Tournament:
     try:
         begun.plan = plan_of(config)
         begun.deals = DealAudit(config, begun.plan.rules)
+        begun.is_test = config.sprt is not None
     except ConfigError as error:
         problem = problem or f"the configuration is damaged: {printable(str(error))}"
     if problem:
@@ -155,7 +157,10 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
     path, plan, deals = tournament.path, tournament.plan, tournament.deals
     report.resumes += deals.resumes
     report.remarks += (f"{path}: {remark}" for remark in tournament.players.remarks())
-    if missing := plan.total - sum(plan.find(id) is not None for id in tournament.seen):
+    missing = plan.total - sum(plan.find(id) is not None for id in tournament.seen)
+    if missing and tournament.is_test:
+        report.remarks.append(f"{path}: whether this sequential test is decided, `arena table --sprt` says")
+    elif missing:
         report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
     if deals.is_public:
         report.remarks.append(

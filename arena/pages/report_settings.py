@@ -39,6 +39,7 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
         "Matches of each pair": config.cycles,
         "Rounds of each match": config.rounds,
         "Every deal twice, seats exchanged": config.mirror,
+        "Sequential test": config.sprt and ", ".join(f"{name} {text}" for name, text in config.sprt.settings().items()),
         "Public seed": config.seed,
         "Hash of the secret seed": config.seed_hash,
         "Faults in a row until withdrawn": config.max_faults,

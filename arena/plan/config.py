@@ -32,6 +32,7 @@ from arena.plan.sandbox import Level, Sandbox, absolute
 from arena.plan.schedule import Format
 from arena.plan.source import ConfigError as ConfigError
 from arena.plan.source import Source, flag_of
+from arena.plan.sprt import Sprt
 from arena.plan.time_control import TimeLimits
 from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem
@@ -57,6 +58,7 @@ class Config:
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
     changed: OnChange = OnChange.REFUSE  # what to do if a bot has changed since a journal's last rounds
+    sprt: Sprt | None = None  # if it is a sequential test: it ends as soon as it is decided
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
     chosen: int | None = None  # the concurrency, if the organiser chose it
 
@@ -91,6 +93,7 @@ class Config:
             deals=SCHEME if key else None,
             seed=key.text if key and key.is_public else None,
             seed_hash=key.hash if key and not key.is_public else None,
+            sprt=self.sprt,
         )
 
 

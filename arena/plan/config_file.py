@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -11,14 +11,16 @@ import attrs
 
 from arena.plan.bot_spec import RemoteSpec
 from arena.plan.config import Config, assembled, bot_of, check_programs, limits_of
-from arena.plan.options import BOT, OWN, SERVER, TOURNAMENT, Option, by_name
+from arena.plan.options import BOT, OWN, SERVER, SPRT, TOURNAMENT, Option, by_name
 from arena.plan.source import ConfigError, Source, flag_of
+from arena.plan.sprt_config import as_test
 from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
 
 
-def from_file(path: Path, options: Mapping[str, str]) -> Config:
-    """Read the file of a tournament whose bots are all started by the arena. Raises ConfigError."""
+def from_file(path: Path, options: Mapping[str, str], *, is_test: bool = False) -> Config:
+    """Read the file of a tournament whose bots are all started by the arena. It is a sequential test if the file has
+    [sprt], or with `is_test`. Raises ConfigError."""
     found = read_file(path, options)
     for bot in found.config.bots:
         if isinstance(bot, RemoteSpec):
@@ -26,13 +28,17 @@ def from_file(path: Path, options: Mapping[str, str]) -> Config:
                 f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve, and no cluster, "
                 "because its time is measured where it connects to"
             )
+    if is_test or found.test is not None:
+        return as_test(found.config, found.test or {}, found.given, found.where)
     return found.config
 
 
 @attrs.frozen
 class TournamentFile:
     config: Config
+    given: Collection[str]  # the options of the tournament that the user chose
     server: Mapping[str, Any]  # the options of the server, from [server] and the command line
+    test: Mapping[str, Any] | None  # the options of a sequential test, likewise; None if there are none
     limits: TimeLimits  # of bots that the file does not name
     where: Callable[[str], str]  # the place of a key, or of a bot
 
@@ -58,10 +64,12 @@ def read_file(
         raise ConfigError(f"{lines.of('bot', 0, None)}: bots are written as [[bot]] tables, with two brackets")
     each_table = _table(document, "each", "what bots share", lines)
     server_table = _table(document, "server", "what the server does", lines)
+    test_table = _table(document, "sprt", "a sequential test", lines) if "sprt" in document else None
     values = Source(document, partial(lines.of, "", 0)).read(by_name(TOURNAMENT), _where_it_belongs)
     each = Source(each_table, partial(lines.of, "each", 0)).read(by_name(BOT), _where_it_belongs)
     server = Source(server_table, partial(lines.of, "server", 0)).read(by_name(SERVER), _where_it_belongs)
-    flags = Source(options, flag_of).read(by_name(TOURNAMENT, BOT, SERVER))
+    test = Source(test_table or {}, partial(lines.of, "sprt", 0)).read(by_name(SPRT), _where_it_belongs)
+    flags = Source(options, flag_of).read(by_name(TOURNAMENT, BOT, SERVER, SPRT))
     values = {"journal": path.with_suffix(".jsonl").name} | values
     values["journal"] = str(path.parent / values["journal"])
     server |= {key: path.parent / server[key] for key in ("cert", "key") if key in server}
@@ -76,19 +84,22 @@ def read_file(
         check_programs(zip(places, players, strict=True))
     where = partial(_where_in_file, lines, [bot.name for bot in players], options)
     config = assembled(values, players, where, least)
-    return TournamentFile(config, server | _only(flags, SERVER), limits_of(each | overrides), where)
+    server, test = server | _only(flags, SERVER), test | _only(flags, SPRT)
+    is_test = bool(test) or test_table is not None
+    return TournamentFile(config, values, server, test if is_test else None, limits_of(each | overrides), where)
 
 
 def _only(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in by_name(options)}
 
 
-_TABLES: Final = ("[[bot]]", "[each]", "[server]")
+_TABLES: Final = ("[[bot]]", "[each]", "[server]", "[sprt]")
 _PLACES: Final = (
     (TOURNAMENT, "it belongs at the top of the file, above the first table"),
     (BOT, "it belongs in [each], or in the [[bot]] that it is for"),
     (OWN, "it belongs in a [[bot]]"),
     (SERVER, "it belongs in [server]"),
+    (SPRT, "it belongs in [sprt]"),
 )
 
 
@@ -101,11 +112,11 @@ def _refuse_unknown_tables(document: Mapping[str, Any], lines: "_Lines") -> None
     for key, value in document.items():
         if isinstance(value, dict):
             header = f"[{key}]"
-        elif isinstance(value, list) and key not in by_name(TOURNAMENT, BOT, OWN, SERVER):
+        elif isinstance(value, list) and key not in by_name(TOURNAMENT, BOT, OWN, SERVER, SPRT):
             header = f"[[{key}]]"  # or a list of texts, which is just as wrong
         else:
             continue
-        if key not in ("bot", "each", "server", "env"):
+        if key not in ("bot", "each", "server", "sprt", "env"):
             known = f"{', '.join(_TABLES)}, and options of the tournament above them{did_you_mean(header, _TABLES)}"
             raise ConfigError(f"{lines.of(key, 0, None)}: {header} is not a table of a tournament; there are: {known}")
 
@@ -122,7 +133,9 @@ def _where_in_file(lines: "_Lines", names: list[str], options: Mapping[str, str]
     if key in options:
         return flag_of(key)
     places = [number for number, name in enumerate(names) if name == key]
-    return lines.of("bot", places[-1], None) if places else lines.of("", 0, key)
+    if places:
+        return lines.of("bot", places[-1], None)
+    return lines.of("sprt" if key in by_name(SPRT) else "", 0, key)
 
 
 class _Lines:

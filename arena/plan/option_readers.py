@@ -5,6 +5,7 @@ that `environment` and `beginning` look at the environment and at the clock.
 """
 
 import contextlib
+import math
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.plan.sandbox import Level
+from arena.plan.sprt import LARGEST_ELO
 from arena.plan.time_control import ClockError, parse_tc
 from arena.plan.tokens import is_token_hash
 from arena.support.address import AddressError, parse_address
@@ -41,6 +43,37 @@ def whole_number(least: int) -> Reader:
         return value
 
     return read
+
+
+def even_number(least: int, most: int) -> Reader:
+    def read(value: Any) -> int:
+        with contextlib.suppress(ValueError):
+            if (found := int(whole_number(least)(value))) <= most and found % 2 == 0:
+                return found
+        raise ValueError(f"an even number from {least} to {most}")
+
+    return read
+
+
+def _number(value: Any) -> float:
+    """A finite number. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or not math.isfinite(found := float(value)):
+        raise ValueError("a number")
+    return found
+
+
+def elo(value: Any) -> float:
+    with contextlib.suppress(ValueError, OverflowError):
+        if abs(found := _number(value)) <= LARGEST_ELO:
+            return found
+    raise ValueError(f"a number from -{LARGEST_ELO} to {LARGEST_ELO}")
+
+
+def probability(value: Any) -> float:
+    with contextlib.suppress(ValueError, OverflowError):
+        if 0 < (found := _number(value)) < 1:
+            return found
+    raise ValueError("a number between 0 and 1, such as 0.05")
 
 
 def time_limit(value: Any) -> int | None:

@@ -11,6 +11,7 @@ from arena.plan.on_change import OnChange
 from arena.plan.option_readers import Reader
 from arena.plan.sandbox import SCRATCH
 from arena.plan.schedule import Format
+from arena.plan.sprt import MOST_ROUNDS, EloModel
 from engine.ruleset import RULE_SETS
 
 
@@ -95,6 +96,26 @@ TOURNAMENT: Final = (
     Option("event", read.text, "The name of the tournament."),
     Option("site", read.text, "Where it is played."),
     Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),
+)
+# Options of a sequential test; in a file they are under [sprt].
+SPRT: Final = (
+    Option("elo0", read.elo, "The difference in Elo that is not good enough: H0.  [0]", "ELO"),
+    Option("elo1", read.elo, "The difference in Elo that is worth finding: H1.  [10]", "ELO"),
+    Option("alpha", read.probability, "How likely H1 may be accepted although H0 holds.  [0.05]", "P"),
+    Option("beta", read.probability, "How likely H0 may be accepted although H1 holds.  [0.05]", "P"),
+    Option(
+        "model",
+        read.one_of(EloModel),
+        "normalized or logistic: what elo0 and elo1 are measured in.  [normalized]",
+        "NAME",
+        choices=_values(EloModel),
+    ),
+    Option(
+        "max-rounds",
+        read.even_number(2, 1_000_000),
+        f"Rounds after which the test is left undecided; even.  [{MOST_ROUNDS}]",
+        "N",
+    ),
 )
 # Options of a bot's sandbox.
 SANDBOX: Final = (

@@ -30,6 +30,7 @@ from arena.plan.bot_spec import (
 )
 from arena.plan.sandbox import Level, Sandbox
 from arena.plan.schedule import Format, pairing_count
+from arena.plan.sprt import Sprt
 from arena.plan.time_control import TimeLimits
 from arena.support.text import printable
 
@@ -67,10 +68,13 @@ class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     deals: str | None = None  # how they were derived; journals from before 0.2 do not say
     seed: str | None = None  # a public one
     seed_hash: str | None = None  # of a secret one
+    sprt: Sprt | None = None  # the bounds of a sequential test
 
     @property
     def total(self) -> int | None:
-        """How many rounds the whole tournament has; None if the journal does not say."""
+        """How many rounds the whole tournament has; None if the journal does not say, or if it is a sequential test."""
+        if self.sprt is not None:
+            return None
         if self.bots is None or self.format is None or self.cycles is None or self.rounds is None:
             return None
         return pairing_count(len(self.bots), self.format) * self.cycles * self.rounds
@@ -208,6 +212,28 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
         "max-voids": config.max_voids,
         "first cycle": config.first_cycle,
     }
+
+
+def test_difference(recorded: RecordedConfig, now: RecordedConfig) -> str | None:
+    """How the sequential test of a journal differs from the one that is wanted; None if both are the same."""
+    before, after = _test_settings(recorded), _test_settings(now)
+    if before == after:
+        return None
+    if recorded.sprt is None:
+        return "it is not the journal of a sequential test"
+    if now.sprt is None:
+        return "it is the journal of a sequential test"
+    was, wanted = (
+        ", ".join(f"{name} = {settings[name]}" for name in before if before[name] != after[name])
+        for settings in (before, after)
+    )
+    return f"its test has {was}, but now it is {wanted}"
+
+
+def _test_settings(config: RecordedConfig) -> dict[str, str]:
+    if config.sprt is None:
+        return {}
+    return config.sprt.settings() | {"max-rounds": str((config.cycles or 0) * (config.rounds or 0))}
 
 
 def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:

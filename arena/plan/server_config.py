@@ -46,6 +46,8 @@ def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, Se
     """Read the tournament file of a server; `options` are those of the command line. Raises ConfigError."""
     found = read_file(path, options, least=0)
     server = _server(found)
+    if found.test is not None:
+        raise ConfigError(f"{path}: [sprt] is a test of two bots that the arena starts: use arena sprt")
     if found.config.seed and not found.server.get("public-seed", False):
         raise ConfigError(
             f"{found.where('seed')}: a server does not take a seed, because anyone who knows it knows all deals; leave "

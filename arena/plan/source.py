@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from arena.plan.options import BOT, SERVER, TOURNAMENT, Option, by_name
+from arena.plan.options import BOT, SERVER, SPRT, TOURNAMENT, Option, by_name
 from arena.support.suggestion import did_you_mean
 
 
@@ -38,4 +38,4 @@ class Source:
 
 def flag_of(key: str) -> str:
     """The place of a key that was given on the command line: its flag."""
-    return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER) else "the command line"
+    return f"--{key}" if key in by_name(TOURNAMENT, BOT, SERVER, SPRT) else "the command line"

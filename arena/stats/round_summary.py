@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
+from arena.journal.endings import ENDINGS, EndingName, RoundEnding, is_withdrawal, seats_at_fault
 from arena.journal.lines import Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
 
 
@@ -39,11 +39,7 @@ class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only
 
     def seats_at_fault(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""
-        if not isinstance(self.result.ending, Fault):
-            return ()
-        if self.result.winner is None:  # neither bot could play
-            return 0, 1
-        return (self.fault.seat if self.fault else 1 - self.result.winner,)
+        return seats_at_fault(self.result.ending, self.result.winner, self.fault.seat if self.fault else None)
 
 
 class RoundSummary(RoundResult, frozen=True, tag_field="type", tag="round", kw_only=True):

@@ -85,6 +85,7 @@ class Standings:
         self._config = RecordedConfig()  # of the tournament whose rounds are added
         self._planned: int | None = 0
         self.public_seeds = 0  # tournaments whose deals could be known in advance
+        self.tests = 0  # sequential tests among the tournaments
         self.sandboxes = Sandboxes()
 
     @property
@@ -101,6 +102,7 @@ class Standings:
         """Begin another tournament, whose ids are independent of those before."""
         self._config = config = line.config
         self.public_seeds += is_recorded(config) and config.seed is not None
+        self.tests += config.sprt is not None
         self.sandboxes.add(config)
         self.roster.begin(config)
         for waiting in self._waiting.values():

@@ -110,6 +110,11 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
     if standings.public_seeds:
         found.append("The deals came from a public seed: a bot author who knew it could know them in advance.")
     found += standings.version_notes()
+    if standings.tests:
+        found.append(
+            "A sequential test stops when its results happen to be extreme, so Elo and LOS of its bots are biased; "
+            "`arena table --sprt` has its result."
+        )
     found += standings.sandboxes.notes()
     if excused := standings.excused:
         names = ", ".join(f"{name} ({count})" for name, count in sorted(excused.items()))

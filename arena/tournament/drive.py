@@ -8,11 +8,12 @@ import trio
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
 from arena.plan.config import Config
+from arena.stats.sequential_test import TestState
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.crew import Hire
-from arena.tournament.events import Listener, TournamentEnded, TournamentOpened
-from arena.tournament.ledger import Ledger, end, planned_rounds, resume, with_new_key
+from arena.tournament.events import Listener, TestAdvanced, TournamentEnded, TournamentOpened
+from arena.tournament.ledger import Ledger, end, missing_rounds, planned_rounds, planned_test, resume, with_new_key
 from arena.tournament.runner import Tournament, TournamentError
 from arena.worker.process import WorkerProcess
 
@@ -27,6 +28,7 @@ class TournamentRun:
     failure: str | None  # why it could not continue
     warnings: list[str]
     rescue: Rescue | None = None  # if another program changed the journal meanwhile
+    test: TestState | None = None  # if the tournament is a sequential test
 
 
 def drive(
@@ -38,11 +40,14 @@ def drive(
         if journal:
             config, ledger = resume(journal, config)
         else:
-            config, ledger = with_new_key(config, None), Ledger(config.max_faults)
+            config, ledger = with_new_key(config, None), Ledger(config.max_faults, test=planned_test(config))
         total = planned_rounds(config)
         before = len(ledger.finished)
         failure = None
+        was_over = not missing_rounds(config, ledger)
         listener.heard(TournamentOpened(total, before))
+        if ledger.test is not None:
+            listener.heard(TestAdvanced(ledger.test.state))
         tournament = Tournament(config, journal, ledger, listener, spare=spare, hire=hire)
         tune_gc()
         raise_descriptor_limit()
@@ -52,11 +57,12 @@ def drive(
             failure = str(error)
         finished = before + tournament.saved
         rescued = tournament.rescue
-        if journal and failure is None and before < finished == total:
+        if journal and failure is None and not was_over and (finished == total or ledger.is_decided):
             failure, rescued = _end(journal, config)
         warnings = ledger.remarks + tournament.warnings
         listener.heard(TournamentEnded(finished, total))
-    return TournamentRun(total, finished, tournament.stopped, failure, warnings, rescued)
+        test = None if ledger.test is None else ledger.test.state
+    return TournamentRun(total, finished, tournament.stopped, failure, warnings, rescued, test)
 
 
 def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:

@@ -7,6 +7,8 @@ import msgspec
 
 from arena.journal.lines import BotLine, RoundLine, VoidLine
 from arena.plan.schedule import PlannedRound
+from arena.stats.sequential_test import TestState
+from arena.stats.sprt_report import facts
 
 
 @attrs.frozen
@@ -110,8 +112,27 @@ class TournamentEnded(Event):
     rounds: int
 
 
+@attrs.frozen
+class TestAdvanced(Event):
+    """A sequential test has counted more pairs of rounds, or counts those that the journal already holds."""
+
+    __test__ = False  # for pytest, which collects classes of such names
+    kind = "test"
+    state: TestState
+
+    def facts(self) -> dict[str, Any]:
+        return facts(self.state)
+
+
 TournamentEvent = (
-    TournamentOpened | RoundStarted | BotIdentified | RoundFinished | RoundVoid | BotWithdrawn | TournamentEnded
+    TournamentOpened
+    | RoundStarted
+    | BotIdentified
+    | RoundFinished
+    | RoundVoid
+    | BotWithdrawn
+    | TestAdvanced
+    | TournamentEnded
 )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
-from arena.journal.endings import ENDINGS, Fault
+from arena.journal.endings import ENDINGS, Fault, seats_at_fault
 from arena.journal.lines import (
     BotLine,
     Entry,
@@ -26,8 +26,10 @@ from arena.journal.reader import JournalReader
 from arena.plan.bot_spec import RemoteSpec
 from arena.plan.config import Config, ConfigError
 from arena.plan.deals import DealKey, is_recorded
-from arena.plan.recorded_config import differences
+from arena.plan.recorded_config import differences, test_difference
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
+from arena.stats.recorded_test import recorded_test
+from arena.stats.sequential_test import SequentialTest, TestedRound
 from arena.support.text import printable
 from arena.support.timestamps import utc_now
 from arena.tournament.identities import Identities, check_unchanged
@@ -56,11 +58,14 @@ class Ledger:
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
     identities: Identities = attrs.field(factory=Identities)
     mirrored: bool = True  # whether a round may repeat the deal of another; only then are deals kept
+    test: SequentialTest | None = None  # if the tournament is one; then no bot is withdrawn
 
     def add(self, line: RoundLine) -> list[str]:
         """Add a finished round. Returns the bots that are withdrawn because of it."""
         self.finished.add(line.id)
         self.identities.unknown += line.players is None
+        if self.test is not None:
+            self.test.add(line.match, _for_test(line))
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
         self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
@@ -91,10 +96,20 @@ class Ledger:
         if failed is None:
             return False
         self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
-        if not self.max_faults or self.faults_in_a_row[name] < self.max_faults or name in self.withdrawn:
+        if (
+            self.test is not None
+            or not self.max_faults
+            or self.faults_in_a_row[name] < self.max_faults
+            or name in self.withdrawn
+        ):
             return False
         self.withdrawn.add(name)
         return True
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the tournament is a sequential test that is over, so that its other rounds are not needed."""
+        return self.test is not None and self.test.state.end is not None
 
     def close(self, match: PlannedMatch) -> None:
         """Forget a match that is over, so that memory does not grow with the length of the tournament."""
@@ -103,6 +118,11 @@ class Ledger:
             self.finished.discard(planned.id)
             self.voids.pop(planned.id, None)
             self.dealt.pop(planned.id, None)
+
+
+def _for_test(line: RoundLine) -> TestedRound:
+    winner, charged = line.result.winner, None if line.fault is None else line.fault.seat
+    return TestedRound(line.id, winner, seats_at_fault(ENDINGS[line.result.ending], winner, charged))
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
@@ -121,6 +141,21 @@ def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
 def planned_rounds(config: Config) -> int:
     """The number of rounds of the whole tournament, computed without planning them."""
     return pairing_count(len(config.bots), config.form) * config.cycles * config.rounds
+
+
+def missing_rounds(config: Config, ledger: Ledger) -> int:
+    """How many rounds are left to play; at most so many, if the tournament is a sequential test."""
+    return 0 if ledger.is_decided else planned_rounds(config) - len(ledger.finished)
+
+
+def planned_test(config: Config) -> SequentialTest | None:
+    """The sequential test that the tournament is, before its first round; None if it is none."""
+    if config.sprt is None:
+        return None
+    new, base = config.bots
+    return SequentialTest(
+        config.sprt, (new.name, base.name), (match.id for match in planned_matches(config)), config.max_faults
+    )
 
 
 @attrs.define
@@ -163,6 +198,8 @@ def read_past(journal: Journal, max_faults: int) -> JournalSummary:
             text = f"{printable(str(error))}; mend or remove the line to resume"
             raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
     past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()
+    if past.ledger.test is not None:
+        past.ledger.test.advance()
     return past
 
 
@@ -175,6 +212,7 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
             outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
             past.ledger = Ledger(past.ledger.max_faults, outside, mirrored=opening.config.mirror is not False)
+            past.ledger.test = recorded_test(opening.config, past.plan)
             past.under_way.clear()
             journal.remember_line_at(entry.start)
         case BotLine() as line:
@@ -207,10 +245,11 @@ def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     if past.tournaments > 1:
         raise JournalError(f"{journal.path}: this file holds several tournaments; none of them can be resumed")
     if past.opening is None:
+        past.ledger.test = planned_test(config)
         return begin(journal, config), past.ledger
     check_same(journal, past.opening, config)
     config = go_on(journal, config, past)
-    if past.revealed or len(past.ledger.finished) < planned_rounds(config):
+    if past.revealed or missing_rounds(config, past.ledger):
         return config, past.ledger
     end(journal, config)  # it was stopped after its last round, before the secret was revealed
     return config, past.ledger
@@ -233,7 +272,7 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
     """Resume the last tournament of the journal. Returns the config with the key of the deals, if it is still needed.
     Raises JournalError."""
     opening, ledger = past.opening, past.ledger
-    missing = planned_rounds(config) - len(ledger.finished)
+    missing = missing_rounds(config, ledger)
     assert opening is not None
     if past.unknown:
         settings = printable(", ".join(past.unknown))
@@ -276,6 +315,8 @@ def check_same(journal: Journal, opening: TournamentLine, config: Config) -> Non
             f"{journal.path} was begun by an older version of the arena, which made deals in another way: it can be "
             "read and verified, but not resumed. Begin another journal."
         )
+    if different_test := test_difference(opening.config, config.recorded()):
+        raise JournalError(f"{journal.path}: {different_test}; name another journal")
     different = differences(opening.config, config.recorded())
     before = opening.config.seed or ""
     if config.seed != before:

@@ -36,9 +36,18 @@ from arena.match.round_play import Players, Void
 from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
+from arena.stats.sequential_test import SequentialTest
 from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
-from arena.tournament.events import BotWithdrawn, Listener, RoundFinished, RoundStarted, RoundVoid, TournamentEvent
+from arena.tournament.events import (
+    BotWithdrawn,
+    Listener,
+    RoundFinished,
+    RoundStarted,
+    RoundVoid,
+    TestAdvanced,
+    TournamentEvent,
+)
 from arena.tournament.identities import new_claim, refusal
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
@@ -119,6 +128,8 @@ class Tournament:
 
     def _unfinished(self) -> Iterator[PlannedMatch]:
         """The matches that are left to play; the ledger forgets the others."""
+        if self._ledger.is_decided:
+            return
         for match in planned_matches(self._config):
             if self._ledger.finished and all(planned.id in self._ledger.finished for planned in match.rounds):
                 self._ledger.close(match)
@@ -260,6 +271,17 @@ class Tournament:
             await self._tell(BotWithdrawn(name, self._config.max_faults))
         if withdrawn:
             await self._crew.tell(self._standing())
+        if self._ledger.test is not None:
+            await self._advance(self._ledger.test)
+
+    async def _advance(self, test: SequentialTest) -> None:
+        """Count the pairs of a sequential test that are complete now. What decides it is on its way to the journal, so
+        all else may end."""
+        counted = test.state.counted
+        if test.advance().counted > counted:
+            await self._tell(TestAdvanced(test.state))
+        if test.state.end is not None:
+            self._playing.cancel()
 
     async def _tell(self, event: TournamentEvent) -> None:
         try:

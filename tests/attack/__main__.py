@@ -11,6 +11,7 @@ from tests.attack.arena import bad_bots_of_all_kinds, second_chances, stalls
 from tests.attack.cluster import cluster_kills
 from tests.attack.findings import Finding
 from tests.attack.kills import kills
+from tests.attack.kills_of_tests import kills_of_tests
 from tests.attack.sandboxes import starts
 from tests.attack.server import reconnects, storms
 from tests.attack.strangers import strangers
@@ -23,6 +24,7 @@ ATTACKS: dict[str, Callable[[Path], list[Finding]]] = {
     "strangers": strangers,
     "kills": kills,
     "cluster": cluster_kills,
+    "tests": kills_of_tests,
     "sandboxes": starts,
     "bad-bots": bad_bots_of_all_kinds,
 }

@@ -1,6 +1,8 @@
 """Another part of `make bench`: what a round costs besides its decisions, next to a bare version of the same work."""
 
+import math
 import os
+import random
 import resource
 import statistics
 import tempfile
@@ -16,6 +18,8 @@ from arena.cli.progress import PlainLines
 from arena.journal.lines import Journal, encoded
 from arena.plan.deals import DealKey
 from arena.plan.schedule import Format, schedule
+from arena.plan.sprt import EloModel, Sprt
+from arena.stats.sprt import llr, t_value
 from arena.support.process_limits import tune_gc
 from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger
@@ -127,12 +131,41 @@ def parts() -> Iterator[list[str]]:
             yield [name, f"{took:.1f}", f"{took / bare:.1f}"]
 
 
+def updates() -> Iterator[list[str]]:
+    """Of a sequential test, by one pair more: what chess tools approximate by a formula, and the exact ratio."""
+    rng = random.Random(1)
+    rows = [tuple(rng.choices(range(1000), k=5)) for _ in range(500)]
+    baseline = 0.0
+    works: list[tuple[str, Callable[[tuple[int, ...]], object]]] = [("the approximation", approximate_ratio)]
+    works += [(f"exact, {model.value}", partial(llr, sprt=Sprt(model=model))) for model in EloModel]
+    for name, work in works:
+        took = []
+        for row in rows:
+            start = time.perf_counter()
+            work(row)
+            took.append(time.perf_counter() - start)
+        best = statistics.median(took) * 1e6
+        baseline = baseline or best
+        yield [name, f"{best:.0f}", f"{sorted(took)[-5] * 1e6:.0f}", f"{best / baseline:.0f}"]
+
+
+def approximate_ratio(pairs: tuple[int, ...]) -> float:
+    """The ratio of normal distributions with the observed variance."""
+    total, t0, t1 = sum(pairs), t_value(0), t_value(10)
+    mean = sum(count * score / 4 for score, count in enumerate(pairs)) / total
+    deviation = math.sqrt(sum(count * (score / 4 - mean) ** 2 for score, count in enumerate(pairs)) / total)
+    t = (mean - 0.5) / deviation
+    return total / 2 * math.log((1 + (t - t0) ** 2) / (1 + (t - t1) ** 2))
+
+
 def main() -> None:
     tune_gc()
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # on a disk; the folder for temporary files may be RAM
         head = ["rounds/s", "one by one: us", "the writer: us", "ratio", "of a core"]
         show("Rounds on their way to the disk (processor time of a round)", head, journals(Path(folder)))
     show("What else happens once in a round", ["", "us", "ratio to a system call"], parts())
+    head = ["", "median us (below 1,000)", "the slowest of a hundred", "ratio"]
+    show("Another pair of a sequential test", head, updates())
 
 
 if __name__ == "__main__":

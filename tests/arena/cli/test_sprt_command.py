@@ -1,0 +1,141 @@
+"""`arena sprt`, and `arena table --sprt`: exit statuses, texts, JSON, and what is refused."""
+
+import json
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.commands import arena
+from tests.helpers.journals import write
+from tests.helpers.pty_session import arena_in_terminal
+from tests.helpers.running import running
+from tests.helpers.sprt_runs import SHORT
+from tests.helpers.tournaments import steady
+
+EASY = ("--elo1", "200", "--seed", "7", "--st", "5")
+BAD = f"{sys.executable} -c 1"
+
+
+def losing(name: str) -> str:
+    return steady(name, "illegal")
+
+
+def test_a_bot_that_is_better_a_bot_that_is_not_and_rounds_that_do_not_suffice(tmp_path: Path) -> None:
+    never = ("--max-faults", "0")
+    better = arena("sprt", steady("new"), losing("base"), *EASY, *never, "--journal", tmp_path / "better.jsonl")
+    assert better.exit_code == 0, better.output
+    assert "new is better than base: H1 (Elo 200) was accepted." in better.output
+    assert "Warning: base failed in" in better.output
+    worse = arena("sprt", losing("new"), steady("base"), *EASY, *never, "--journal", tmp_path / "worse.jsonl")
+    assert worse.exit_code == 1
+    assert "new is not better than base: H0 (Elo 0) was accepted." in worse.output
+    short = arena("sprt", steady("new"), steady("base"), *EASY, "--max-rounds", "4", "--journal", tmp_path / "s.jsonl")
+    assert short.exit_code == 3
+    assert "Undecided whether new is better than base: all 2 pairs are played." in short.output
+    for name, done in (("better", better), ("worse", worse), ("s", short)):
+        table = arena("table", "--sprt", tmp_path / f"{name}.jsonl")
+        assert table.exit_code == done.exit_code
+        assert table.output in done.output
+
+
+def test_the_result_as_json_is_the_same_from_the_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "test.jsonl"
+    words = ("sprt", steady("new"), losing("base"), *EASY, "--max-faults", "0", "--journal", journal)
+    done = arena(*words, "--json", "--quiet")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["verdict"], found["over"], found["reason"]) == (0, "better", True, "h1")
+    assert found["bots"] == ["new", "base"]
+    assert found["llr"] >= found["upper"] == pytest.approx(2.944, abs=0.001)
+    assert sum(found["pentanomial"]) == found["pairs"]
+    assert found["faults"] == [0, 2 * found["pairs"]]
+    assert len(found["warnings"]) == 1
+    again = arena("table", "--sprt", journal, "--format", "json")
+    assert json.loads(again.stdout) == found
+    assert json.loads(arena(*words, "--json", "--quiet").stdout) == found
+
+
+def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know() -> None:
+    done = arena("sprt", steady("new"), steady("base"), *EASY, "--max-rounds", "8", "--concurrency", "1")
+    line = next(line for line in done.stderr.splitlines() if line.startswith("LLR: "))
+    assert re.match(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 200\]  Ptnml\(0-2\): \d+(, \d+){4}  Elo: [+-]", line)
+    assert "(95 %; biased by stopping)" in line
+    assert "Faults: new 0, base 0" in line
+
+
+def test_the_live_display_shows_the_ratio_the_counts_and_what_is_to_come(tmp_path: Path) -> None:
+    options = [word for key, value in SHORT.items() for word in (f"--{key}", value)]
+    words = ["sprt", steady("new"), steady("base"), *options, "--max-rounds", "40"]
+    with arena_in_terminal(words, tmp_path) as session:
+        assert session.wait_for_status() in (0, 1, 3)
+        screen = session.raw.decode()
+    assert re.search(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 150\]  Ptnml\(0-2\): \d", screen)
+    assert re.search(r"\d+ pairs, about \d+ to come, \d+ (s|min)", screen)
+    assert "biased by stopping" in screen
+
+
+def test_ctrl_c_prints_the_state_so_far_and_the_test_can_be_resumed(tmp_path: Path) -> None:
+    words = ("sprt", steady("new"), steady("base"), "--elo1", "1", "--seed", "7", "--journal", "test.jsonl")
+    with running(*words, cwd=tmp_path) as test:
+        test.line_with("LLR: ")
+        test.process.send_signal(signal.SIGINT)
+        status, out, err = test.end()
+    assert status == 130
+    assert out.startswith("Undecided whether new is better than base: the test is not over.\nLLR: ")
+    assert "are saved in test.jsonl" in err
+    assert "To resume:  arena sprt" in err
+
+
+def test_a_file_with_a_test_is_played_by_run_and_by_sprt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    new, base = (json.dumps(steady(name, *words).split("=", 1)[1]) for name, words in (("a", ()), ("b", ("illegal",))))
+    Path("test.toml").write_text(
+        f'seed = 7\nmax-faults = 0\n[sprt]\nelo1 = 200\n[[bot]]\nname = "new"\ncmd = {new}\n'
+        f'[[bot]]\nname = "base"\ncmd = {base}\n'
+    )
+    ran = arena("run", "test.toml")
+    assert ran.exit_code == 0, ran.output
+    assert "new is better than base" in ran.stdout
+    again = arena("sprt", "test.toml")
+    assert (again.exit_code, again.stdout) == (0, ran.stdout)
+    other = arena("sprt", "test.toml", "--elo1", "100")
+    assert other.exit_code == 2
+    assert other.stderr == (
+        "Error: test.jsonl: its test has elo1 = 200, but now it is elo1 = 100; name another journal\n"
+    )
+    events = [json.loads(line) for line in arena("run", "test.toml", "--events").stdout.splitlines()]
+    assert {"test", "tournament", "ended"} == {event["event"] for event in events}
+    assert next(event for event in events if event["event"] == "test")["verdict"] == "better"
+    note = "A sequential test stops when its results happen to be extreme, so Elo and LOS of its bots are biased"
+    assert note in arena("table", "test.jsonl").stdout
+    assert "still to be played" not in arena("table", "test.jsonl").stdout
+
+
+def test_a_journal_of_an_ordinary_match_is_not_continued_by_a_test_nor_the_other_way_round(tmp_path: Path) -> None:
+    bots, journal = (steady("new"), steady("base")), tmp_path / "match.jsonl"
+    assert arena("play", *bots, "--rounds", "2", "--seed", "7", "--journal", journal).exit_code == 0
+    saved = journal.read_bytes()
+    refused = arena("sprt", *bots, *EASY, "--journal", journal)
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        f"Error: {journal}: it is not the journal of a sequential test; name another journal\n",
+    )
+    table = arena("table", "--sprt", journal)
+    assert table.exit_code == 2
+    assert table.stderr == f"Error: {journal}:1: this tournament is not a sequential test; `arena sprt` plays one\n"
+    assert journal.read_bytes() == saved
+    test = tmp_path / "test.jsonl"
+    assert arena("sprt", *bots, *EASY, "--max-rounds", "2", "--journal", test).exit_code == 3
+    other = arena("play", *bots, "--rounds", "2", "--seed", "7", "--journal", test)
+    assert other.exit_code == 1
+    assert "it is the journal of a sequential test" in other.stderr
+
+
+def test_table_has_nothing_else_to_do_with_a_test(tmp_path: Path) -> None:
+    journal = write(tmp_path / "cup.jsonl", 4)
+    for option in (["--cross"], ["--format", "csv"], ["--columns", "Rank"]):
+        done = arena("table", "--sprt", journal, *option)
+        assert done.exit_code == 2
+        assert "--sprt prints the result of a test as text or, with --format json, as JSON only" in done.stderr

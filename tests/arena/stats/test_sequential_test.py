@@ -1,0 +1,157 @@
+"""The fold of rounds into a sequential test: over the longest complete prefix, whatever the order of the rounds."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+import attrs
+import pytest
+
+from arena.plan.sprt import EloModel, Sprt
+from arena.stats.sequential_test import BASE, NEW, End, SequentialTest, TestedRound, TestState, Verdict
+from arena.stats.sprt import llr
+from arena.stats.sprt_report import all_facts, difference, pairs_to_come, report, warnings
+from tests.helpers.simulated_tests import strength, walds_length
+
+WON, LOST, DRAWN = NEW, BASE, None
+BOTS = ("new", "base")
+Rounds = list[tuple[str, TestedRound]]
+
+
+def rounds(winners: Iterable[int | None], at_fault: tuple[int, ...] = ()) -> Rounds:
+    """Rounds in the order of the schedule, two for each match."""
+    return [
+        (match, TestedRound(f"{match}.{number % 2 + 1}", winner, at_fault))
+        for number, winner in enumerate(winners)
+        for match in [str(number // 2 + 1)]
+    ]
+
+
+def state_of(played: Rounds, sprt: Sprt | None = None, pairs: int = 1000, max_faults: int = 5) -> TestState:
+    test = SequentialTest(sprt or Sprt(0, 50), BOTS, map(str, range(1, pairs + 1)), max_faults)
+    for match, each in played:
+        test.add(match, each)
+        test.advance()
+    return test.state
+
+
+def by_lot(count: int, seed: int, share: float = 0.5) -> Rounds:
+    rng = random.Random(seed)
+    return rounds(NEW if rng.random() < share else BASE for _ in range(count))
+
+
+def test_pairs_are_counted_by_their_score() -> None:
+    state = state_of(rounds([LOST, LOST, LOST, DRAWN, WON, LOST, DRAWN, DRAWN, WON, DRAWN, WON, WON]))
+    assert state.pairs == (1, 1, 2, 1, 1)
+    assert state.llr == llr(state.pairs, state.sprt)
+    assert (state.end, state.verdict) == (None, Verdict.UNDECIDED)
+
+
+def test_a_round_beyond_a_missing_one_does_not_count_until_that_is_played() -> None:
+    played = rounds([WON] * 8)
+    late = played.pop(1)
+    state = state_of(played)
+    assert (state.counted, state.not_counted, state.llr) == (0, 7, 0.0)
+    state = state_of([*played, late])
+    assert (state.counted, state.not_counted) == (4, 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neither_the_order_of_rounds_nor_how_they_arrive_together_changes_the_result(seed: int) -> None:
+    played = by_lot(800, seed, 0.5 if seed % 2 else 0.58)
+    in_order = state_of(played)
+    assert in_order.end in (End.H0, End.H1)
+    shuffled = list(played)
+    random.Random(seed).shuffle(shuffled)
+    at_once = SequentialTest(Sprt(0, 50), BOTS, map(str, range(1, 1001)), 5)
+    for match, each in shuffled:
+        at_once.add(match, each)
+    assert at_once.advance() == state_of(shuffled) == attrs.evolve(in_order, not_counted=800 - 2 * in_order.counted)
+
+
+@pytest.mark.parametrize(("share", "end"), [(0.7, End.H1), (0.4, End.H0)])
+def test_the_first_pair_that_passes_a_bound_decides_and_later_ones_change_nothing(share: float, end: End) -> None:
+    played = by_lot(1000, 3, share)
+    state = state_of(played)
+    assert state.end is end
+    counted = 2 * state.counted
+    assert state_of(played[: counted - 2]).end is None
+    assert state_of(played[:counted]) == attrs.evolve(state, not_counted=0)
+    against = rounds([BASE if end is End.H1 else NEW] * 1000)
+    assert state_of(played[:counted] + against[counted:]).verdict is end.verdict
+
+
+def test_without_rounds_left_it_is_undecided() -> None:
+    state = state_of(rounds([WON, LOST] * 3), pairs=3)
+    assert (state.end, state.verdict) == (End.NO_ROUNDS_LEFT, Verdict.UNDECIDED)
+    assert "all 3 pairs are played" in report(state)
+
+
+@pytest.mark.parametrize(
+    ("winner", "at_fault", "end", "verdict"),
+    [
+        (LOST, (NEW,), End.NEW_FAILS, Verdict.NOT_BETTER),
+        (WON, (BASE,), End.BASE_FAILS, Verdict.UNDECIDED),
+        (DRAWN, (NEW, BASE), End.BOTH_FAIL, Verdict.UNDECIDED),
+    ],
+)
+def test_faults_in_a_row_end_the_test(
+    winner: int | None, at_fault: tuple[int, ...], end: End, verdict: Verdict
+) -> None:
+    played = rounds([winner] * 400, at_fault)
+    state = state_of(played)
+    assert (state.end, state.counted, state.verdict) == (end, 3, verdict)
+    assert state_of(played, max_faults=0).end in (End.H0, End.H1, None)
+    assert state_of(list(reversed(played[:20]))) == attrs.evolve(state, not_counted=14)
+
+
+def test_faults_are_losses_and_more_than_one_in_twenty_warn() -> None:
+    def failing(share: int) -> Sequence[str]:
+        played = [
+            (match, TestedRound(each.id, BASE, (NEW,)) if number % share == 0 else each)
+            for number, (match, each) in enumerate(rounds([WON, LOST] * 60))
+        ]
+        state = state_of(played, Sprt(0, 5))
+        assert state.faults == (120 // share, 0)
+        return warnings(state)
+
+    assert failing(20) == []
+    (warning,) = failing(10)
+    assert warning.startswith("new failed in 12 of 120 rounds (10.0%)")
+
+
+@pytest.mark.parametrize("model", EloModel)
+def test_where_the_strength_is_known_the_estimate_is_the_length_that_wald_expects(model: EloModel) -> None:
+    def estimate(elo: float) -> int | None:
+        """At the beginning of a test whose bots have shown their strength in a billion pairs."""
+        zero, half, one, one_and_half, two = (round(each * 1e9) for each in strength(elo, model))
+        return pairs_to_come(TestState(sprt, BOTS, 10**12, (zero, half, one, one_and_half, two)))
+
+    sprt = Sprt(-20, 20, model=model)
+    assert estimate(-20) == pytest.approx(walds_length(sprt, under_h1=False), rel=0.01)
+    assert estimate(20) == pytest.approx(walds_length(sprt, under_h1=True), rel=0.01)
+    assert (estimate(0) or 0) > 1.5 * (estimate(20) or 0)
+
+
+def test_nothing_is_estimated_before_results_vary_or_when_the_test_is_over() -> None:
+    assert pairs_to_come(state_of([])) is None
+    assert pairs_to_come(state_of(rounds([WON] * 6))) is None
+    assert pairs_to_come(state_of(rounds([WON, LOST] * 3 + [WON] * 2, ()), pairs=4)) is None
+
+
+def test_the_estimate_is_never_more_than_what_is_left() -> None:
+    assert pairs_to_come(state_of(rounds([WON, LOST, WON, WON]), Sprt(0, 1), pairs=9)) == 7
+
+
+def test_elo_is_that_of_the_pairs_that_count() -> None:
+    state = state_of(rounds([WON, WON, WON, LOST] * 10), Sprt(0, 1))
+    found = difference(state)
+    assert found is not None
+    assert found.elo == pytest.approx(190.8, abs=0.1)
+    assert "Elo: +190.8 +/- " in report(state)
+    assert "biased by stopping" in report(state)
+    assert all_facts(state)["elo"] == found.elo
+
+
+def test_a_test_without_a_pair_can_be_told() -> None:
+    assert "LLR: 0.00 (-2.94, 2.94) [0, 50], normalized" in report(state_of([]))
+    assert all_facts(state_of([]))["elo"] is None

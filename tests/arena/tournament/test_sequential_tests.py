@@ -1,0 +1,144 @@
+"""Sequential tests as processes: the same verdict at any concurrency, after kills, and from the journal alone."""
+
+import random
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import attrs
+import pytest
+
+from arena.cli.progress import Quiet
+from arena.journal.lines import JournalLine, RevealLine, read
+from arena.journal.verify import verify_journals
+from arena.plan.config import Config
+from arena.plan.sprt_config import test_from_command_line as from_words
+from arena.stats.sequential_test import End, TestState
+from arena.tournament.drive import drive
+from arena.tournament.events import RoundFinished, TestAdvanced, TournamentEvent
+from tests.helpers.processes import bad_command
+from tests.helpers.sprt_runs import SHORT, result_in, run_and_kill, sprt_words
+from tests.helpers.tournaments import rounds_in, steady
+
+
+def config_of(journal: Path, *bots: str, **options: str) -> Config:
+    named = SHORT | {key.replace("_", "-"): value for key, value in options.items()} | {"journal": str(journal)}
+    return from_words(bots or (steady("new"), steady("base")), named)
+
+
+def counted(state: TestState) -> TestState:
+    """All of it that must not depend on when rounds finish."""
+    return attrs.evolve(state, not_counted=0)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> TestState:
+    """The test as it is played one round after the other."""
+    journal = tmp_path_factory.mktemp("reference") / "test.jsonl"
+    ran = drive(config_of(journal, concurrency="1"), Quiet())
+    assert ran.test is not None
+    assert ran.test.end in (End.H0, End.H1)
+    assert (ran.test.not_counted, ran.finished) == (0, 2 * ran.test.counted)
+    assert 8 <= ran.test.counted <= 60  # long enough to be killed, and short enough for a test
+    return ran.test
+
+
+def test_eight_matches_at_once_give_the_same_result_and_what_is_beyond_is_kept(
+    reference: TestState, tmp_path: Path
+) -> None:
+    journal = tmp_path / "test.jsonl"
+    ran = drive(config_of(journal, concurrency="8"), Quiet())
+    assert ran.test is not None
+    assert counted(ran.test) == reference
+    assert len(rounds_in(journal)) == ran.finished == 2 * reference.counted + ran.test.not_counted
+    assert result_in(journal) == ran.test
+    assert verify_journals([journal]).problems == []
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_result(reference: TestState, tmp_path: Path) -> None:
+    journal, rng = tmp_path / "test.jsonl", random.Random(2)
+    words = sprt_words(journal, concurrency="2")
+    for _ in range(4):
+        assert run_and_kill(words, journal, rng) is None
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == (0 if reference.end is End.H1 else 1), done.stderr
+    assert counted(result_in(journal)) == reference
+    assert verify_journals([journal]).problems == []
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_every_prefix_of_a_journal_resumes_to_the_same_result(reference: TestState, tmp_path: Path, order: int) -> None:
+    """As if it had been killed there; the second time with the rounds in the opposite order, as if many were played at
+    once."""
+    whole = tmp_path / "whole.jsonl"
+    drive(config_of(whole, concurrency="1"), Quiet())
+    opening, *lines = whole.read_bytes().splitlines(keepends=True)
+    for cut in (len(lines) // 2, len(lines) - 1):
+        journal = tmp_path / f"{cut}.jsonl"
+        journal.write_bytes(b"".join([opening, *lines[::order][:cut]]))
+        ran = drive(config_of(journal, concurrency="2"), Quiet())
+        assert ran.test is not None
+        assert counted(ran.test) == counted(result_in(journal)) == reference
+
+
+def test_a_test_with_a_secret_reveals_it_as_soon_as_it_is_decided(tmp_path: Path) -> None:
+    journal = tmp_path / "test.jsonl"
+    config = attrs.evolve(config_of(journal), seed="")
+    ran = drive(config, Quiet())
+    assert ran.test is not None
+    assert ran.test.end is not None
+    lines = [entry.line for entry in read(journal, JournalLine)]
+    assert isinstance(lines[-1], RevealLine)
+    assert not (tmp_path / "test.secret").exists()
+    report = verify_journals([journal])
+    assert report.problems == []
+    assert report.remarks == [f"{journal}: whether this sequential test is decided, `arena table --sprt` says"]
+    saved = journal.read_bytes()
+    again = drive(config, Quiet())
+    assert (again.test, again.failure) == (ran.test, None)
+    assert journal.read_bytes() == saved
+    journal.write_bytes(saved[: saved.rindex(b'{"type":"reveal"')])  # killed between the verdict and its last line
+    (tmp_path / "test.secret").write_text(lines[-1].secret)
+    assert drive(config, Quiet()).test == ran.test
+    assert journal.read_bytes() == saved
+
+
+def test_each_state_is_told_after_the_rounds_that_it_counts_are_saved(tmp_path: Path) -> None:
+    journal = tmp_path / "test.jsonl"
+    told: list[TournamentEvent] = []
+
+    class Listening:
+        def heard(self, event: TournamentEvent, /) -> None:
+            told.append(event)
+            if isinstance(event, TestAdvanced):
+                rounds = sum(isinstance(each, RoundFinished) for each in told)
+                assert 2 * event.state.counted <= rounds <= len(rounds_in(journal))
+
+    ran = drive(config_of(journal), Listening())
+    states = [event.state for event in told if isinstance(event, TestAdvanced)]
+    assert all(before.counted < after.counted for before, after in pairwise(states))
+    assert ran.test is not None
+    assert counted(states[-1]) == counted(ran.test)
+
+
+@pytest.mark.parametrize(
+    ("bots", "end"),
+    [
+        (lambda bad: (f"new={bad}", steady("base")), End.NEW_FAILS),
+        (lambda bad: (steady("new"), f"base={bad}"), End.BASE_FAILS),
+        (lambda bad: (f"new={bad}", f"base={bad}"), End.BOTH_FAIL),
+    ],
+)
+def test_a_bot_that_always_fails_ends_the_test_after_the_same_pairs_at_any_concurrency(
+    bots: "object", end: End, tmp_path: Path
+) -> None:
+    assert callable(bots)
+    states = []
+    for concurrency in ("1", "4"):
+        journal = tmp_path / f"{concurrency}.jsonl"
+        ran = drive(config_of(journal, *bots(bad_command("crash-at-start")), concurrency=concurrency), Quiet())
+        assert ran.test is not None
+        assert not any(line.fault and line.fault.withdrawn for line in rounds_in(journal))
+        states.append(counted(ran.test))
+    assert states[0] == states[1]
+    assert (states[0].end, states[0].counted) == (end, 3)

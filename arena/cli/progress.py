@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.forecast import Forecast
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import (
     ending_text,
@@ -45,7 +46,7 @@ def progress_of(events: bool, quiet: bool, with_time: bool = False) -> "Abstract
         from arena.cli.live_display import LiveDisplay
 
         return LiveDisplay(with_time=with_time)
-    return nullcontext(PlainLines(stamped(say_on_stderr) if with_time else say_on_stderr))
+    return nullcontext(PlainLines(stamped(say_on_stderr) if with_time else say_on_stderr, forecast=not with_time))
 
 
 def stamped(say: Say) -> Say:
@@ -68,10 +69,12 @@ class Quiet:
 
 class PlainLines:
     """Prints a line for each round, worded as chess tools do. The line about rounds that were played before goes to
-    `remark`, if it is given."""
+    `remark`, if it is given, and so does, with `forecast`, the one about how long it will take."""
 
-    def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None):
+    def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None, forecast: bool = False):
         self._say, self._starts = say, starts
+        self._foretells = forecast
+        self._forecast = Forecast(0)
         self._remark = remark or say
         self._total = 0
         self._numbers: dict[str, int] = {}
@@ -82,6 +85,7 @@ class PlainLines:
             case TournamentOpened():
                 self._total, self._next = event.rounds, event.finished + 1
                 self._numbers.clear()
+                self._forecast = Forecast(event.rounds - event.finished)
                 if text := resumed_text(event):
                     self._remark(text)
             case BotIdentified(changes=()):
@@ -96,6 +100,7 @@ class PlainLines:
                 self._say(news_text(event))
 
     def _started(self, event: RoundStarted) -> None:
+        self._forecast.started()
         if event.planned.id not in self._numbers:
             self._numbers[event.planned.id] = self._next
             self._next += 1
@@ -112,6 +117,8 @@ class PlainLines:
         self._say(f"Finished round {number} ({pairing(line.bots)}): {score_text(line)} {{{ending_text(line)}}}")
         for text in fault_lines(line):
             self._say(f"  round {line.id}: {text}")
+        if (forecast := self._forecast.finished()) and self._foretells:
+            self._remark(forecast)
 
 
 class JsonEvents:

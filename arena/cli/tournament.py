@@ -6,7 +6,7 @@ Exit status: 0 everything went well, 1 something did not, 2 a wrong call, 130 st
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -15,7 +15,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.cluster import Cluster, scheduler_option, ship_option, tournament_of
-from arena.cli.outcome import play_and_report
+from arena.cli.outcome import play_and_report, played, report_outcome
 from arena.cli.shared import (
     Refused,
     configured,
@@ -24,7 +24,6 @@ from arena.cli.shared import (
     given,
     options_of,
     quiet_option,
-    say_on_stderr,
     with_sandboxes,
 )
 from arena.cli.table import print_standings
@@ -49,7 +48,8 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
     """Play a match between two bots: a line for each round, then the score.
 
     The score is wins - losses - draws, then the score of the first bot as a share in brackets, and the number of
-    rounds. The difference in Elo has a 95 % interval; LOS is the likelihood that the first bot is the better one.
+    rounds. The difference in Elo has a 95 % interval. The score so far is shown on a terminal, printed after each tenth
+    of the match elsewhere, and printed after Ctrl-C. To find out which bot is better, use `arena sprt`.
 
     A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command.
 
@@ -62,15 +62,17 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
       arena play "./mybot --fast" "old=./mybot-1.0" --rules tactics --tc 10+0.1
       arena play ./mybot counting --journal match.jsonl
     """
-    from arena.cli.progress import PlainLines
+    from arena.cli.match_progress import match_progress
 
     config = configured(lambda: from_command_line(bots, (), given(options)))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
     with journal_or_temporary(config) as config:
-        play_and_report(config, nullcontext(PlainLines(click.echo, starts=False, remark=say_on_stderr)))
+        config, ran = played(config, match_progress(config))
         assert config.journal is not None
-        click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))
+        if ran.finished:
+            click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))
+        report_outcome(ran, config)
 
 
 def _score(journal: Path, ours: str, theirs: str) -> str:

@@ -1,27 +1,52 @@
 """The score of a match between two bots, worded as chess tools do. Pure."""
 
+from arena.stats.head_to_head import HeadToHead
+from arena.stats.ratings import Difference
 from arena.stats.standings import Standings
+
+
+def running_text(standings: Standings, ours: str, theirs: str) -> str:
+    """The score of a match so far, in a line: wins, losses, draws, share and rounds; Elo with its interval."""
+    versus = _versus(standings, ours, theirs)
+    if versus.score is None:
+        return neither_started_note(standings)
+    found = _difference(standings, ours, theirs)
+    return f"{_score_text(versus)}, Elo {found.elo:+.1f} +/- {found.margin:.1f}"
 
 
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
     """Lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo; remarks."""
-    versus = next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
+    versus = _versus(standings, ours, theirs)
     if versus.score is None:
         return "\n".join([neither_started_note(standings), *standings.sandboxes.notes()])
-    results = f"{versus.wins} - {versus.losses} - {versus.draws}  [{versus.score:.3f}] {versus.rounds}"
     lines = [
-        f"Score of {ours} vs {theirs}: {results}",
+        _score_text(versus),
         f"Points of {ours} vs {theirs}: {versus.points} - {versus.points_against}",
     ]
-    names = standings.names
-    found = standings.rate().difference(names.index(ours), names.index(theirs))
-    assert found is not None
+    found = _difference(standings, ours, theirs)
     bound = " (a bound: one bot won every round)" if found.bound else ""
-    los = f"LOS: {found.superiority * 100:.1f} %"
-    lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f}, {los}{bound}")
+    lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f} at 95 %{bound}")
+    if abs(found.elo) <= found.margin:
+        lines.append("This does not show which bot is better; `arena sprt` plays until that is known.")
     if standings.neither_started:
         lines.append(neither_started_note(standings))
     return "\n".join([*lines, *standings.version_notes(), *standings.sandboxes.notes()])
+
+
+def _versus(standings: Standings, ours: str, theirs: str) -> HeadToHead:
+    return next(each for each in standings.versus() if (each.bot, each.opponent) == (ours, theirs))
+
+
+def _score_text(versus: HeadToHead) -> str:
+    results = f"{versus.wins} - {versus.losses} - {versus.draws}  [{versus.score:.3f}] {versus.rounds}"
+    return f"Score of {versus.bot} vs {versus.opponent}: {results}"
+
+
+def _difference(standings: Standings, ours: str, theirs: str) -> Difference:
+    names = standings.names
+    found = standings.rate().difference(names.index(ours), names.index(theirs))
+    assert found is not None
+    return found
 
 
 def neither_started_note(standings: Standings) -> str:

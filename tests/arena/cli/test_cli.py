@@ -38,7 +38,7 @@ def test_a_match_prints_a_line_for_each_round_and_the_score(tmp_path: Path) -> N
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"Finished round 1 \(a vs b\): (1-0|0-1|1/2-1/2) \{[a-z ]+\}", lines[0])
     assert re.fullmatch(r"Score of a vs b: \d - \d - \d  \[[01]\.\d{3}\] 4", lines[4])
-    assert re.fullmatch(r"Elo difference: [+-][\d.]+ \+/- [\d.]+, LOS: [\d.]+ %.*", lines[6])
+    assert re.fullmatch(r"Elo difference: [+-][\d.]+ \+/- [\d.]+ at 95 %.*", lines[6])
     assert os.listdir(tmp_path) == []  # nothing is kept that nobody asked to keep
 
 

@@ -1,6 +1,7 @@
 """`arena sprt`, and `arena table --sprt`: exit statuses, texts, JSON, and what is refused."""
 
 import json
+import os
 import re
 import signal
 import sys
@@ -12,7 +13,6 @@ from tests.helpers.commands import arena
 from tests.helpers.journals import write
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
-from tests.helpers.sprt_runs import SHORT
 from tests.helpers.tournaments import steady
 
 EASY = ("--elo1", "200", "--seed", "7", "--st", "5")
@@ -66,14 +66,15 @@ def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know() -> None:
 
 
 def test_the_live_display_shows_the_ratio_the_counts_and_what_is_to_come(tmp_path: Path) -> None:
-    options = [word for key, value in SHORT.items() for word in (f"--{key}", value)]
-    words = ["sprt", steady("new"), steady("base"), *options, "--max-rounds", "40"]
-    with arena_in_terminal(words, tmp_path) as session:
-        assert session.wait_for_status() in (0, 1, 3)
-        screen = session.raw.decode()
-    assert re.search(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 150\]  Ptnml\(0-2\): \d", screen)
-    assert re.search(r"\d+ pairs, about \d+ to come, \d+ (s|min)", screen)
-    assert "biased by stopping" in screen
+    with arena_in_terminal(["sprt", steady("new"), steady("base"), "--elo1", "1", "--seed", "7"], tmp_path) as session:
+        session.wait_for(" to come, ")
+        ratio, elo, rest, *_ = session.lines
+        os.kill(session.pid, signal.SIGINT)
+        assert session.wait_for_status() == 130
+        assert "Undecided whether new is better than base: the test is not over." in session.text
+    assert re.match(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 1\]  Ptnml\(0-2\): \d+(, \d+){4}$", ratio)
+    assert re.match(r"Elo: [+-].* \+/- .* \(95 %; biased by stopping\)$", elo)
+    assert re.match(r"\d+ pairs?, about \d+ to come, \d+ .*  Faults: new 0, base 0$", rest)
 
 
 def test_ctrl_c_prints_the_state_so_far_and_the_test_can_be_resumed(tmp_path: Path) -> None:

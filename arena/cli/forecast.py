@@ -1,0 +1,43 @@
+"""Say how long a run will take, once its first rounds show it."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from arena.cli.wording import duration_text
+
+_LONG: Final = 60.0  # seconds; a shorter run is over before anybody would plan by its forecast
+_ENOUGH_ROUNDS: Final = 10
+_ENOUGH_SECONDS: Final = 5.0  # or so much time, if rounds are slow
+
+
+class Forecast:
+    """Knows when a run began and how many rounds it has; `now` is a clock in seconds."""
+
+    def __init__(self, rounds: int, now: Callable[[], float] = time.monotonic):
+        self._rounds = rounds
+        self._now = now
+        self._began: float | None = None
+        self._finished = 0
+        self._is_said = False
+
+    def started(self) -> None:
+        """A round begins; the first one begins the run."""
+        if self._began is None:
+            self._began = self._now()
+
+    def finished(self) -> str | None:
+        """A round is finished. Returns the forecast, once, if the run will take long."""
+        self._finished += 1
+        if self._is_said or self._began is None:
+            return None
+        took = self._now() - self._began
+        if self._finished < _ENOUGH_ROUNDS and took < _ENOUGH_SECONDS:
+            return None
+        self._is_said = True
+        whole, left = took / self._finished * self._rounds, self._rounds - self._finished
+        if whole <= _LONG or not left:
+            return None
+        return (
+            f"This will take about {duration_text(whole)}: {self._finished} of {self._rounds} rounds took {took:.1f} s."
+        )

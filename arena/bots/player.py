@@ -49,8 +49,14 @@ class Gone(Exception):
         self.ending = ending
 
 
+class TakenBack(Exception):
+    """The player, who is a person, takes back their last decision of the round."""
+
+
 class Player(abc.ABC):
     """A bot that takes part in matches. It is "at the table" while it is connected."""
+
+    has_hints = False  # whether the player, who is a person, is shown what an evaluator would play
 
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
@@ -77,6 +83,24 @@ class Player(abc.ABC):
         except (LinkClosed, TimeIsUp):
             return False
         return True
+
+    def greet(self, link: Conversation, deadline: float) -> Logic[None]:
+        """Begin to speak the protocol on a new connection. Raises LinkClosed, RemoteProtocolError and TimeIsUp."""
+        yield Say(link, link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
+        hello = yield Hear(link, deadline)
+        assert isinstance(hello, BotHello)  # the session allows nothing else here
+        self.wants_legal = hello.legal
+        self._identify(hello, self.identity.fingerprint if self.identity else None)
+        yield Say(link, link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
+        link.transcript.clear()  # the hello may contain a token
+
+    def _identify(self, hello: BotHello | None, fingerprint: Fingerprint | None) -> None:
+        """Note who plays now. Before its hello, a program that came before is taken for the same player."""
+        if hello is None and self.identity is not None and self.identity.fingerprint == fingerprint:
+            return
+        found = bot_line(self.spec.name, hello, fingerprint, utc_now())
+        if self.identity is None or self.identity.id != found.id:
+            self.identity = found
 
     @abc.abstractmethod
     def now(self) -> float:
@@ -206,7 +230,7 @@ class LocalPlayer(Player):
         try:
             self.process = yield from self._processes.start(self.spec, self._keep_stderr, deadline)
             self.link = self.process.link
-            yield from self._greet(self.link, deadline)
+            yield from self.greet(self.link, deadline)
         except SpawnError as error:
             raise StartFailure(str(error)) from None
         except TimeIsUp:
@@ -217,24 +241,6 @@ class LocalPlayer(Player):
             raise (yield from self._failed(f"{error} ({error.code})")) from None
         except LinkClosed as error:
             raise (yield from self._failed(f"{error} before it said hello")) from None
-
-    def _greet(self, link: Conversation, deadline: float) -> Logic[None]:
-        yield Say(link, link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
-        hello = yield Hear(link, deadline)
-        assert isinstance(hello, BotHello)  # the session allows nothing else here
-        self.wants_legal = hello.legal
-        assert self.identity is not None
-        self._identify(hello, self.identity.fingerprint)
-        yield Say(link, link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
-        link.transcript.clear()  # the hello may contain a token
-
-    def _identify(self, hello: BotHello | None, fingerprint: Fingerprint | None) -> None:
-        """Note who plays now. Before its hello, a program that came before is taken for the same player."""
-        if hello is None and self.identity is not None and self.identity.fingerprint == fingerprint:
-            return
-        found = bot_line(self.spec.name, hello, fingerprint, utc_now())
-        if self.identity is None or self.identity.id != found.id:
-            self.identity = found
 
     def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartFailure]:
         """End the process, and return the error to raise, with the exit status and the last output on stderr."""

@@ -60,7 +60,8 @@ def ending_text(line: RoundLine) -> str:
     reason = _REASONS.get(line.result.ending, line.result.ending)
     if line.fault and line.result.winner is None:
         return "neither bot started"
-    return f"{line.bots[line.fault.seat]} {reason}" if line.fault else reason
+    words = f"{line.bots[line.fault.seat]} {reason}" if line.fault else reason
+    return f"{words}; {line.assisted.words(line.bots[line.assisted.seat])}" if line.assisted else words
 
 
 def fault_lines(line: RoundLine) -> list[str]:

@@ -17,7 +17,7 @@ from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
 from arena.journal.identity import BotLine as BotLine
 from arena.plan.recorded_config import RecordedConfig, readable_part, unknown_names
-from arena.support.text import printable
+from arena.support.text import counted, printable
 from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
 from engine.record import GameRecord
@@ -71,6 +71,24 @@ class FaultLine(Struct, frozen=True, omit_defaults=True):
             raise ValueError(f"the fault is charged to seat {self.seat}, but expected seat 0 or seat 1")
 
 
+class AssistedLine(Struct, frozen=True, omit_defaults=True):
+    """A person had help in the round, so it is not rated."""
+
+    seat: int
+    taken_back: int = 0  # decisions
+    hints: bool = False  # an evaluator said what it would play
+
+    def __post_init__(self) -> None:
+        if self.seat not in (0, 1):
+            raise ValueError(f"seat {self.seat} had help, but expected seat 0 or seat 1")
+
+    def words(self, name: str) -> str:
+        """Why the round is not rated; `name` is the person's."""
+        parts = [f"took back {counted(self.taken_back, 'decision')}"] if self.taken_back else []
+        parts += ["had hints"] if self.hints else []
+        return f"not rated: {name} {' and '.join(parts) or 'had help'}"
+
+
 class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=True):
     v: int
     id: str
@@ -92,6 +110,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     host: str | None = None  # the machine of a cluster that it was played on
     delay: Milliseconds | None = None  # for how long that machine stood still meanwhile
     players: PlayerIds | None = None  # ids of BotLines; older journals do not say
+    assisted: AssistedLine | None = None
 
     def __post_init__(self) -> None:
         if self.first not in (0, 1):

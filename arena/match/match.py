@@ -1,19 +1,21 @@
 """One match between two bots: seats them, announces each round, plays it (round_play.py) and sends them the result.
 Pure: it says what it wants (bots/wants.py), and a driver does it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import attrs
 
-from arena.bots.player import LeftBetweenRounds, StartFailure
+from arena.bots.player import LeftBetweenRounds, StartFailure, TakenBack
 from arena.bots.wants import Both, Logic
 from arena.journal.endings import Fault
+from arena.journal.lines import AssistedLine
 from arena.match.audience import Audience, Scene
 from arena.match.host import Host
-from arena.match.referee import Referee
+from arena.match.referee import Move, Referee
 from arena.match.reveals import Reveals
+from arena.match.round_clock import RoundClock
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.plan.deals import Dealt
 from arena.plan.schedule import PlannedMatch, PlannedRound
@@ -21,13 +23,14 @@ from arena.support.timekeeping import Stalls
 from engine.cards import SEATS, Seat, other
 from engine.ruleset import RuleSet
 from engine.scoring import Score
-from protocol.messages import Error
+from protocol.messages import Error, RevealedDeal
 
 # A stall excuses a bot only if it took at least this part of the bot's time to start: a bot that had all but a few
 # milliseconds of its time is too slow.
 _NOTABLE_PART_OF_START: Final = 0.1
 
 NotSeated = StartFailure | LeftBetweenRounds
+Moves = tuple[Sequence[Move], Mapping[int, str]]  # and the notes, by index
 
 
 @attrs.frozen
@@ -41,6 +44,7 @@ class PlayedRound:
     bundle: str | None = None  # the folder with details of a fault
     withdrawn: bool = False  # the round was not played, because a bot is withdrawn
     begun: bool = False  # both bots came, and were told of the round
+    assisted: AssistedLine | None = None  # the help that a person had
 
 
 def _nothing() -> Logic[None]:
@@ -94,17 +98,20 @@ class Match:
     def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt, started: str) -> Logic[PlayedRound]:
         """Play one round. `score` is the score before it; its `first` begins. `started` is the time of day."""
         deal = self._reveals.dealt(planned, dealt)
-        referee = Referee(self._rules, dealt.deal, score.first)
-        void = yield from self._seat_both(referee, dealt)
-        begun = void is None and referee.outcome is None
-        if begun:
-            yield from self._before_deal()
-            for player, host in zip(self._players, self._hosts, strict=True):
-                yield from player.tell(host.start_round(referee, deal, score, dealt.bot_seed(host.seat)))
-            watched = self._watched(planned, referee, score)
-            play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched)
-            void = yield from play.play()
-        played = PlayedRound(planned, score.first, dealt, referee, started, void, begun=begun)
+        taken_back: list[Seat] = []
+        played_before: Moves = ((), {})
+        while True:
+            referee = Referee(self._rules, dealt.deal, score.first)
+            try:
+                void, begun = yield from self._play_from(referee, played_before, planned, score, dealt, deal)
+                break
+            except TakenBack:
+                taken_back.append(referee.game.to_move)
+                played_before = referee.before_last_decision(referee.game.to_move), referee.notes
+                for player in self._players:  # no bot can forget what it has seen, so it starts again
+                    yield from player.leave()
+        help_ = self._assisted(taken_back)
+        played = PlayedRound(planned, score.first, dealt, referee, started, void, begun=begun, assisted=help_)
         if void is not None:
             self._reveals.void(planned)
             return played
@@ -112,6 +119,40 @@ class Match:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
         yield from self._tell_result(played, score)
         return played
+
+    def _play_from(
+        self,
+        referee: Referee,
+        played_before: Moves,
+        planned: PlannedRound,
+        score: Score,
+        dealt: Dealt,
+        deal: RevealedDeal,
+    ) -> Logic[tuple[Void | None, bool]]:
+        """Play the round to its end, from the deal or from a decision that was taken back. In the latter case both bots
+        get the start of the round and then requests from its middle, as after a lost connection. Returns why it is
+        void, and whether both bots were told of the round. Raises TakenBack."""
+        void = yield from self._seat_both(referee, dealt)
+        if void is not None or referee.outcome is not None:
+            return void, False
+        yield from self._before_deal()
+        for player, host in zip(self._players, self._hosts, strict=True):
+            yield from player.tell(host.start_round(referee, deal, score, dealt.bot_seed(host.seat)))
+        referee.lead(*played_before)
+        watched = self._watched(planned, referee, score)
+        clock = RoundClock((self._players[0].spec.limits, self._players[1].spec.limits))
+        for move in referee.moves:  # played before
+            if move.ms is not None:
+                clock.spend(move.seat, move.ms)
+        play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched, clock)
+        return (yield from play.play()), True
+
+    def _assisted(self, taken_back: Sequence[Seat]) -> AssistedLine | None:
+        """The help that a person had in a round in which these seats took back a decision each."""
+        for seat in SEATS:
+            if taken_back.count(seat) or self._players[seat].has_hints:
+                return AssistedLine(seat, taken_back.count(seat), self._players[seat].has_hints)
+        return None
 
     def _watched(self, planned: PlannedRound, referee: Referee, score: Score) -> Watched:
         if self._audience is None:

@@ -6,6 +6,7 @@ move), or `forfeit` (it failed in any other way). An illegal move is a forfeit t
 reason. The referee never waits and never measures: the caller passes the milliseconds.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import attrs
@@ -102,6 +103,19 @@ class Referee:
         if note is not None:
             self.notes[len(self.moves) - 1] = shortened(note, self._note_room[seat])
             self._note_room[seat] -= min(len(note), LONGEST_NOTE)
+
+    def lead(self, moves: Iterable[Move], notes: Mapping[int, str]) -> None:
+        """Play moves that were played before, with their times and notes."""
+        for index, move in enumerate(moves):
+            self._apply(parse(move.text), move.ms)
+            if index in notes:
+                self.notes[index] = notes[index]
+                self._note_room[move.seat] -= min(len(notes[index]), LONGEST_NOTE)
+
+    def before_last_decision(self, seat: Seat) -> list[Move]:
+        """The moves before the last decision of the seat; all of them if it has not decided anything yet."""
+        decisions = [index for index, move in enumerate(self.moves) if move.seat == seat and move.ms is not None]
+        return self.moves[: decisions[-1]] if decisions else self.moves
 
     def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None:
         """End the round: the seat loses it by a fault. `code` is that of a protocol error."""

@@ -88,7 +88,7 @@ class RoundPlay:
         self._question: Ask | None = None  # what it was asked
 
     def play(self) -> Logic[Void | None]:
-        """Play the round to its end. Returns why it is void; None if it counts."""
+        """Play the round to its end. Returns why it is void; None if it counts. Raises TakenBack."""
         try:
             yield from self._ask_until_over()
         except TimeIsUp as late:

@@ -25,6 +25,7 @@ def round_data(replay: Replay, analysis: Analysis | None = None) -> dict[str, An
     thinks of it. If `replay` and `analysis` are one seat's view, the data contains nothing that the seat could not
     see."""
     data = {key: getattr(replay, key) for key in _OF_THE_ROUND}
+    data |= {"remark": replay.remark} if replay.remark else {}
     data |= {"start": _start(replay), "steps": [_step(step) for step in replay.steps[1:]]}
     return data if analysis is None else data | {"evaluation": _evaluation(analysis)}
 

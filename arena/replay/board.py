@@ -67,9 +67,10 @@ def happened(replay: Replay, step: Step) -> list[str]:
 
 def result_text(replay: Replay) -> str:
     points = f"{replay.points[0]} - {replay.points[1]}"
+    remark = f"; {printable(replay.remark)}" if replay.remark else ""
     if replay.winner is None:
-        return f"The round is a draw ({replay.ending}), points {points}."
-    return f"{_name(replay, replay.winner)} wins ({replay.ending}), points {points}."
+        return f"The round is a draw ({replay.ending}), points {points}{remark}."
+    return f"{_name(replay, replay.winner)} wins ({replay.ending}), points {points}{remark}."
 
 
 def text(replay: Replay, step: Step) -> str:

@@ -62,6 +62,7 @@ def replay_of(line: RoundLine) -> Replay:
         points=line.result.points,
         view=None,
         steps=tuple(made),
+        remark=line.assisted.words(line.bots[line.assisted.seat]) if line.assisted else "",
     )
 
 

@@ -72,6 +72,7 @@ class Replay:
     points: tuple[int, int]
     view: int | None  # the seat whose view this is; None shows all
     steps: tuple[Step, ...]
+    remark: str = ""  # why it is not rated, if so
 
 
 def json_text(replay: Replay, at: int | None = None, more: Sequence[Mapping[str, Any]] = ()) -> str:

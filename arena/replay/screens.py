@@ -76,10 +76,10 @@ class BoardScreen:
     def lines(self, width: int, height: int) -> list[str]:
         body = [board.title(self.replay, self.step), ""]
         if self.help:
-            return _filled(body + _HELP.splitlines(), self._status(), width, height)
+            return filled(body + _HELP.splitlines(), self._status(), width, height)
         if self.curve and self.analysis:
             body += opinion.curve_page(self.analysis, self.replay, self.index)
-            return _filled(body, self._status(), width, height)
+            return filled(body, self._status(), width, height)
         body += board.board(self.replay.bots, self.step, steady=True)
         words = [*board.happened(self.replay, self.step), *self._verdict()]
         space = height - 1 - len(body)
@@ -91,7 +91,7 @@ class BoardScreen:
         curve = self._small_curve()
         if len(body) + len(curve) < height:
             body += [""] * (height - 1 - len(body) - len(curve)) + curve
-        return _filled(body, self._status(), width, height)
+        return filled(body, self._status(), width, height)
 
     def _verdict(self) -> list[str]:
         """What the evaluator thinks of the decision that led here, if it was one that lost something."""
@@ -202,7 +202,7 @@ class ListScreen:
         for at, each in enumerate(self.rounds[top : top + self.page], top):
             mark = " > " if at == self.cursor else "   "
             body.append(mark + _row(_cells(at + 1, each, name_width), bots))
-        return _filled([*body, ""], self._status(), width, height)
+        return filled([*body, ""], self._status(), width, height)
 
     def _status(self) -> str:
         if self.typed:
@@ -253,7 +253,7 @@ def _row(cells: tuple[str, ...], bots_width: int) -> str:
     return f"{number:>5} {' '.join(shown)} {moves:>5}"
 
 
-def _filled(body: list[str], status: str, width: int, height: int) -> list[str]:
+def filled(body: list[str], status: str, width: int, height: int) -> list[str]:
     """Exactly as many lines as the window has: what does not fit is cut off, and the last line is the status."""
     body = (body + [""] * height)[: max(0, height - 1)]
     return [cropped(line, width) for line in (*body, status)]

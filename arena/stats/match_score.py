@@ -9,7 +9,7 @@ def running_text(standings: Standings, ours: str, theirs: str) -> str:
     """The score of a match so far, in a line: wins, losses, draws, share and rounds; Elo with its interval."""
     versus = _versus(standings, ours, theirs)
     if versus.score is None:
-        return neither_started_note(standings)
+        return " ".join(uncounted_notes(standings))
     found = _difference(standings, ours, theirs)
     return f"{_score_text(versus)}, Elo {found.elo:+.1f} +/- {found.margin:.1f}"
 
@@ -18,7 +18,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     """Lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo; remarks."""
     versus = _versus(standings, ours, theirs)
     if versus.score is None:
-        return "\n".join([neither_started_note(standings), *standings.sandboxes.notes()])
+        return "\n".join([*uncounted_notes(standings), *standings.sandboxes.notes()])
     lines = [
         _score_text(versus),
         f"Points of {ours} vs {theirs}: {versus.points} - {versus.points_against}",
@@ -28,9 +28,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f} at 95 %{bound}")
     if abs(found.elo) <= found.margin:
         lines.append("This does not show which bot is better; `arena sprt` plays until that is known.")
-    if standings.neither_started:
-        lines.append(neither_started_note(standings))
-    return "\n".join([*lines, *standings.version_notes(), *standings.sandboxes.notes()])
+    return "\n".join([*lines, *uncounted_notes(standings), *standings.version_notes(), *standings.sandboxes.notes()])
 
 
 def _versus(standings: Standings, ours: str, theirs: str) -> HeadToHead:
@@ -49,5 +47,11 @@ def _difference(standings: Standings, ours: str, theirs: str) -> Difference:
     return found
 
 
-def neither_started_note(standings: Standings) -> str:
-    return f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}."
+def uncounted_notes(standings: Standings) -> list[str]:
+    """Remarks about rounds that count for neither bot, although they were finished."""
+    found = []
+    if standings.neither_started:
+        found.append(f"Rounds in which neither bot started, and which count for neither: {standings.neither_started}.")
+    if standings.assisted:
+        found.append(f"Rounds in which a person had help, and which are not rated: {standings.assisted}.")
+    return found

@@ -155,6 +155,7 @@ class ReportData:
             self.results[name, result.ending, half] += 1
         if isinstance(result.ending, Fault):
             self.faults.append(number)
+        if isinstance(result.ending, Fault) or line.assisted:
             return
         if line.first is not None:
             self.beginning.add(line.pair or line.id, half_points[line.first])

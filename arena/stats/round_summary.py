@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, EndingName, RoundEnding, is_withdrawal, seats_at_fault
-from arena.journal.lines import Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
+from arena.journal.lines import AssistedLine, Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
 
 
 class ResultSummary(Struct, frozen=True, gc=False):
@@ -36,6 +36,7 @@ class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only
     pair: str = ""
     fault: FaultSummary | None = None
     players: PlayerIds | None = None
+    assisted: AssistedLine | None = None  # the round is not rated then
 
     def seats_at_fault(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""

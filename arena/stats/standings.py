@@ -75,6 +75,7 @@ class Standings:
         self.forfeits: Counter[str] = Counter()  # by bot: rounds that it did not play because it was withdrawn
         self.rounds = 0  # in the journal, counted or left out
         self.neither_started = 0  # rounds among them that count for neither bot, because neither started
+        self.assisted = 0  # rounds among them that count for neither bot, because a person had help
         self._leave_out_faults = leave_out_faults
         self._thinking: dict[str, ThinkingTime] = {}
         self._faults: dict[str, Counter[Fault]] = {}
@@ -128,12 +129,13 @@ class Standings:
         points = result.points if side == 0 else (result.points[1], result.points[0])
         fault = result.ending if isinstance(result.ending, Fault) else None
         neither_started = fault is not None and result.winner is None
-        if neither_started or (fault and self._leave_out_faults):
+        if neither_started or line.assisted or (fault and self._leave_out_faults):
             half_points, points = None, (0, 0)
         self._count_unit(line, meeting, half_points)
         self._count_match(line, meeting, points)
         self.rounds += 1
         self.neither_started += neither_started
+        self.assisted += line.assisted is not None
         if half_points is not None:
             meeting.count(half_points, points)
         forfeited = line.fault is not None and line.fault.is_forfeit

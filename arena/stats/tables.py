@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
 from arena.stats.head_to_head import HeadToHead
-from arena.stats.match_score import neither_started_note
+from arena.stats.match_score import uncounted_notes
 from arena.stats.ratings import Ratings
 from arena.stats.standings import Standings
 
@@ -96,8 +96,7 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
             + "; ".join(f"{number}: {names}" for number, names in enumerate(groups, 1))
             + "."
         )
-    if standings.neither_started:
-        found.append(neither_started_note(standings))
+    found += uncounted_notes(standings)
     if missing := standings.missing_rounds:
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
     if unfinished := standings.unfinished_matches:

@@ -14,6 +14,7 @@ from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.crew import Hire
 from arena.tournament.events import Listener, TestAdvanced, TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, missing_rounds, planned_rounds, planned_test, resume, with_new_key
+from arena.tournament.player_pool import Table
 from arena.tournament.runner import Tournament, TournamentError
 from arena.worker.process import WorkerProcess
 
@@ -32,10 +33,15 @@ class TournamentRun:
 
 
 def drive(
-    config: Config, listener: Listener, spare: WorkerProcess | None = None, hire: Hire | None = None
+    config: Config,
+    listener: Listener,
+    spare: WorkerProcess | None = None,
+    hire: Hire | None = None,
+    table: Table | None = None,
 ) -> TournamentRun:
-    """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early, and
-    `hire` makes a crew that plays elsewhere. Raises JournalError if it cannot begin."""
+    """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early,
+    `hire` makes a crew that plays elsewhere, and `table` has the person who plays, if one does. Raises JournalError if
+    it cannot begin."""
     with Journal(config.journal) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
@@ -48,11 +54,11 @@ def drive(
         listener.heard(TournamentOpened(total, before))
         if ledger.test is not None:
             listener.heard(TestAdvanced(ledger.test.state))
-        tournament = Tournament(config, journal, ledger, listener, spare=spare, hire=hire)
+        tournament = Tournament(config, journal, ledger, listener, table, spare=spare, hire=hire)
         tune_gc()
         raise_descriptor_limit()
         try:
-            trio.run(_run, tournament)
+            trio.run(_run, tournament, table)
         except TournamentError as error:
             failure = str(error)
         finished = before + tournament.saved
@@ -77,8 +83,14 @@ def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
         return str(error), None
 
 
-async def _run(tournament: Tournament) -> None:
+async def _run(tournament: Tournament, table: Table | None) -> None:
     """Run the tournament; signals stop it. Everything that is finished is written before this returns."""
+
+    def stop() -> None:
+        tournament.stop()
+        if table is not None:
+            table.leave()
+
     with unwrap_exception_group(TournamentError, OSError):  # OSError: our output was closed
-        async with calling_on_signals(tournament.stop):
+        async with calling_on_signals(stop), table.attended(tournament.stop) if table else nullcontext():
             await tournament.run()

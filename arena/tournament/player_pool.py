@@ -1,5 +1,7 @@
 """Provide the players of a match: processes, which are kept between matches, and connections from outside."""
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from arena.bots.player import LocalPlayer, Player, Processes
@@ -27,6 +29,16 @@ class RemoteBots(Protocol):
 
     def let_go(self, player: Player) -> None:
         """Free the player of a match that is over."""
+
+
+class Table(RemoteBots, Protocol):
+    """A person at this machine, who connects without a server."""
+
+    def attended(self, stop: Callable[[], None]) -> AbstractAsyncContextManager[None]:
+        """The person can play during the block, and then looks at how the match ended. `stop` ends the tournament."""
+
+    def leave(self) -> None:
+        """Let the person leave at once."""
 
 
 class NoRemoteBots:

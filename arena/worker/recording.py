@@ -35,6 +35,7 @@ def round_line(
         else None,
         salt=dealt.salt,
         players=players,
+        assisted=played.assisted,
     )
 
 

@@ -39,8 +39,8 @@ const verdictOf = (round, view, position = round.at) => {
 
 const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`);
 
-const resultWords = ({ winner, bots, points, ending }) => {
-  const how = ending.replaceAll("-", " ");
+const resultWords = ({ winner, bots, points, ending, remark }) => {
+  const how = ending.replaceAll("-", " ") + (remark ? `; ${remark}` : "");
   if (winner === null) return `drawn, ${points.join("–")} (${how})`;
   return `${bots[winner]} wins ${points[winner]}–${points[1 - winner]} (${how})`;
 };

@@ -180,3 +180,31 @@ def test_a_note_that_fits_is_kept_as_it_is(length: int) -> None:
     assert ask is not None
     played.answer(ask.legal[0].text, 5, "x" * length)
     assert list(played.notes.values()) == ["x" * length]
+
+
+def test_a_round_is_led_back_to_the_last_decision_of_a_seat() -> None:
+    played = referee()
+    while (ask := played.ask()) is not None and len(played.moves) < 12:
+        played.answer(ask.legal[0].text, 5, note=f"{len(played.moves)}")
+    seat = played.game.to_move
+    before = played.before_last_decision(seat)
+    undone = played.moves[len(before) :]
+    assert undone[0].seat == seat
+    assert undone[0].ms == 5
+    assert not any(move.seat == seat and move.ms is not None for move in undone[1:])
+
+    again = referee()
+    again.lead(before, played.notes)
+    assert again.moves == before
+    assert again.notes == {index: note for index, note in played.notes.items() if index < len(before)}
+    ask = again.ask()
+    assert ask is not None
+    assert ask.seat == seat
+    request = again.request(ask, 1, NO_POINTS, UNTIMED).decoded()
+    assert len(request.events) == len(before)  # all since the round began, because the bot was started again
+
+
+def test_nothing_is_led_back_where_a_seat_has_not_decided_yet() -> None:
+    played = referee()
+    assert played.ask() is not None
+    assert played.before_last_decision(SEATS[1]) == []

@@ -9,6 +9,7 @@ import pytest
 
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalError
+from arena.stats.match_score import match_text, uncounted_notes
 from arena.stats.ratings import Matchup
 from arena.stats.round_summary import RoundSummary
 from arena.stats.standings import BotTotals, Standings, fold
@@ -257,3 +258,23 @@ def test_memory_does_not_grow_with_the_number_of_rounds() -> None:
     assert standings.rounds == 20_000
     assert standings.unfinished_matches == 0
     assert late - early < 20_000  # a byte for each round
+
+
+def test_a_round_in_which_a_person_had_help_is_not_rated() -> None:
+    helped = {"seat": 0, "taken_back": 1}
+    found = standings_of(
+        opening(rounds=4, pairs=True),
+        line("m.1", 0, (5, 2)),
+        line("m.2", 0, (5, 1), pair="m.1", assisted=helped),
+        line("m.3", 0, (5, 0), assisted={"seat": 0, "hints": True}),
+        line("m.4", 1, (0, 5), pair="m.3"),
+    )
+    assert found.matchups() == [Matchup(0, 1, (0, 0, 0, 0, 0), (1, 0, 1))]
+    assert (found.rounds, found.assisted) == (4, 2)
+    assert (bot(found, "a").points, bot(found, "b").points) == (5, 7)
+    assert "not rated: 2." in " ".join(uncounted_notes(found))
+
+
+def test_a_match_in_which_every_round_had_help_has_no_score() -> None:
+    found = standings_of(opening(rounds=1, mirror=False), line("m.1", 0, (5, 2), assisted={"seat": 0, "hints": True}))
+    assert match_text(found, "a", "b") == "Rounds in which a person had help, and which are not rated: 1."

@@ -15,7 +15,7 @@ LADDER = (
     {"server", "client", "cluster"},
     {"tournament", "devtools"},
     {"worker"},
-    {"match", "pages"},
+    {"match", "pages", "human"},
     {"bots", "stats", "replay"},
     {"journal"},
     {"plan", "evaluation"},

@@ -1,7 +1,7 @@
 """`arena connect` and `arena watch`: the commands of a peer of a server."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -15,6 +15,7 @@ from arena.cli.shared import (
     gathered,
     given,
     options_of,
+    say_on_stderr,
     with_sandboxes,
 )
 from arena.plan.options import STARTED
@@ -23,7 +24,7 @@ from arena.support.signals import INTERRUPTED
 from arena.support.text import printable
 
 if TYPE_CHECKING:
-    from arena.client.bridge import Report
+    from arena.client.bridge import Plays, Report
     from arena.client.dial import Destination
     from arena.client.events import ClientEvent
 
@@ -70,7 +71,7 @@ def _server_to_play_at(
     _ca,
     click.option("--retry", default=300.0, show_default=True, help="Seconds without a server before giving up."),
 )  # fmt: skip
-@click.argument("command", nargs=-1, required=True, metavar="-- BOT…", shell_complete=completion.bot)
+@click.argument("command", nargs=-1, required=True, metavar="-- BOT…", shell_complete=completion.player)
 @click.option(
     "--connections", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="How many matches to play at once.",
@@ -88,37 +89,55 @@ def connect(
 
     On stderr you see the name that the bot plays under, each match with its result, and at the end the whole score.
 
-    BOT is a command, or the name of a bundled bot. Other users of this machine can see a token on the command line;
-    they cannot see ARENA_TOKEN and --token-file.
+    BOT is a command, the name of a bundled bot, or human: that is you, at this terminal. Other users of this machine
+    can see a token on the command line; they cannot see ARENA_TOKEN and --token-file.
 
     \b
     Examples:
       arena connect 127.0.0.1:4000 --token-file mybot.token -- ./mybot --fast
       arena connect arena.example.org:4000 --tls --token-file mybot.token -- python3 mybot.py
       arena connect 127.0.0.1:4000 --name anna -- greedy
+      arena connect 127.0.0.1:4000 --name anna -- human
     """
     from arena.client.bridge import connect_all
-    from arena.plan.bot_spec import BotSpec, command_of, missing_program
-    from arena.plan.config import bot_with_options
+    from arena.human.desk import Desk
 
-    spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), given(options)))
-    if problem := missing_program(spec):
-        raise click.UsageError(problem)
-    (spec,) = with_sandboxes([spec])
+    plays = _player(command, connections, given(options))
+    say = plays.say if isinstance(plays, Desk) else say_on_stderr
     with _connect_errors():
-        finished = connect_all(server, spec, connections, _report(quiet))
+        finished = connect_all(server, plays, connections, _report(quiet, say))
     if not finished:
         sys.exit(INTERRUPTED)
 
 
-def _report(quiet: bool) -> "Report":
-    """A function that prints events on stderr; with `quiet` only those about something that goes wrong."""
+def _player(command: Sequence[str], connections: int, options: Mapping[str, str]) -> "Plays":
+    """The bot that the command starts, or the desk of the person at this terminal."""
+    from arena.plan.bot_spec import HUMAN, BotSpec, command_of, missing_program
+    from arena.plan.config import bot_with_options
+
+    if command[0] == HUMAN:
+        from arena.cli.human import desk_for
+
+        if len(command) > 1 or connections > 1 or options:
+            raise click.UsageError(
+                f"{HUMAN} is you: without arguments, without options for a bot's process, and on one connection"
+            )
+        return desk_for(HUMAN, at_server=True)
+    spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), options))
+    if problem := missing_program(spec):
+        raise click.UsageError(problem)
+    (spec,) = with_sandboxes([spec])
+    return spec
+
+
+def _report(quiet: bool, say: Callable[[str], None]) -> "Report":
+    """A function that says events; with `quiet` only those about something that goes wrong."""
     from arena.cli.client_wording import client_text
     from arena.client.events import MatchBegan, MatchEnded, PlayEnded, ServerSaidBye, Welcomed
 
     def report(event: "ClientEvent") -> None:
         if not (quiet and isinstance(event, Welcomed | MatchBegan | MatchEnded | ServerSaidBye | PlayEnded)):
-            click.echo(client_text(event), err=True)
+            say(client_text(event))
 
     return report
 

@@ -35,6 +35,13 @@ def bot(_context: click.Context, _parameter: click.Parameter, incomplete: str) -
     return [CompletionItem(incomplete, type="file"), *matching(bots, incomplete)]
 
 
+def player(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Completes bundled bots, and the person at this terminal."""
+    from arena.plan.bot_spec import HUMAN
+
+    return [*bot(context, parameter, incomplete), *matching({HUMAN: "you, at this terminal"}, incomplete)]
+
+
 def rule_set(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     from engine.ruleset import RULE_SETS
 

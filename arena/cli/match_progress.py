@@ -35,6 +35,11 @@ def match_progress(config: Config) -> "AbstractContextManager[Listener]":
     return nullcontext(MatchLines(lines, click.echo, score))
 
 
+def lines_of_match(say: Say) -> "AbstractContextManager[Listener]":
+    """The listener for a match in which a person plays, who knows the score: only a line for each round."""
+    return nullcontext(PlainLines(say, starts=False, remark=say_on_stderr))
+
+
 class RunningScore:
     """The score of a match while it is played."""
 

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from arena.cli.cluster import Cluster
     from arena.tournament.drive import TournamentRun
     from arena.tournament.events import Listener
+    from arena.tournament.player_pool import Table
 
 
 def play_and_report(
@@ -43,21 +44,22 @@ def played(
     listening: "AbstractContextManager[Listener]",
     hidden: Sequence[Path] = (),
     problem: type[click.ClickException] = click.ClickException,
+    table: "Table | None" = None,
 ) -> "tuple[Config, TournamentRun]":
     """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Raises `problem` if
-    it cannot begin."""
+    it cannot begin. `table` has the person who plays, if one does; then no worker process is needed."""
     from arena.worker.process import WorkerProcess
 
     try:
-        first = WorkerProcess()
+        first = None if table else WorkerProcess()
     except OSError as error:
         raise problem(f"no worker process can be started on this machine: {error.strerror}") from None
-    with first:  # it loads its modules while we load ours
+    with first or nullcontext():  # it loads its modules while we load ours
         from arena.tournament.drive import drive
 
         config = tournament_with_sandboxes(config, hidden)
         with journal_errors(problem), listening as listener:
-            return config, drive(config, listener, first)
+            return config, drive(config, listener, first, table=table)
 
 
 def report_outcome(

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l"  # the alternate screen, without a cursor
 _LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?1049l"
-_ESCAPE_WAIT: Final = 0.05  # seconds after which an escape is the Escape key and not the start of an arrow key
+ESCAPE_WAIT: Final = 0.05  # seconds after which an escape is the Escape key and not the start of an arrow key
 RESIZED: Final = "resized"
 CLOSED: Final = "ctrl-d"  # the input has ended
 
@@ -27,10 +27,10 @@ _SEQUENCES: Final = {
     "\x1b[5~": "pageup", "\x1b[6~": "pagedown",
 }  # fmt: skip
 _PLAIN: Final = {
-    "\r": "enter", "\n": "enter", "\x7f": "backspace", "\b": "backspace", "\x1b": "escape",
+    "\t": "tab", "\r": "enter", "\n": "enter", "\x7f": "backspace", "\b": "backspace", "\x1b": "escape",
     "\x03": "ctrl-c", "\x04": "ctrl-d", "\x1a": "ctrl-z",
 }  # fmt: skip
-_UNFINISHED: Final = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?$")
+UNFINISHED: Final = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?$")
 _KEY: Final = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]|.", re.DOTALL)
 
 
@@ -48,63 +48,27 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-class Terminal:
-    """A context manager that takes over the terminal and restores it. `paint` adds colours to a line of final width."""
+class Window:
+    """The terminal's window, once it is taken over. `paint` adds colours to a line of final width. `set_mode` has the
+    terminal pass on single keys; tty.setraw passes on Ctrl-C too, with tty.setcbreak that is still a signal."""
 
-    def __init__(self, paint: Callable[[str], str]):
+    def __init__(self, paint: Callable[[str], str], set_mode: Callable[[int], Any] = tty.setraw):
         self._in, self._out = sys.stdin.fileno(), sys.stdout.fileno()
         self._paint = paint
-        self._waiting: list[str] = []
-        self._before: list[Any] = []
-        self._handlers: dict[int, Any] = {}
-        self._woken, self._waker = os.pipe()
-
-    def __enter__(self) -> "Terminal":
-        for descriptor in (self._woken, self._waker):
-            os.set_blocking(descriptor, False)
+        self._set_mode = set_mode
         self._before = termios.tcgetattr(self._in)
-        self._old_waker = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
-        handlers: dict[int, Callable[[int, FrameType | None], Any]] = {
-            signal.SIGWINCH: lambda *_: None,  # the wake-up is all that is needed
-            signal.SIGTSTP: lambda *_: self.suspend(),
-            signal.SIGTERM: _exit,
-            signal.SIGHUP: _exit,
-        }
-        self._handlers = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        try:
-            self._begin()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(self._old_waker)
-        with contextlib.suppress(OSError, termios.error):  # the window may be closed; then there is nothing to restore
-            self._end()
-        os.close(self._woken)
-        os.close(self._waker)
-
-    def _begin(self) -> None:
-        tty.setraw(self._in)
+    def begin(self) -> None:
+        """Take the window over."""
+        self._set_mode(self._in)
         self._write(_ENTER)
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Restore the terminal."""
         try:
             self._write(_LEAVE)
         finally:
             termios.tcsetattr(self._in, termios.TCSADRAIN, self._before)
-
-    def suspend(self) -> None:
-        """Handles Ctrl-Z: restores the terminal for the shell, stops, and takes over again once resumed."""
-        self._end()
-        ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTSTP)
-        signal.signal(signal.SIGTSTP, ours)
-        self._begin()
-        self._waiting.append(RESIZED)  # redraw everything
 
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
@@ -117,6 +81,64 @@ class Terminal:
     def show(self, lines: list[str]) -> None:
         rows = [f"{self._paint(line)}\x1b[K" for line in lines]
         self._write("\x1b[H" + "\r\n".join(rows) + "\x1b[J")
+
+    def read(self) -> bytes:
+        """What was typed; nothing if the window was closed."""
+        try:
+            return os.read(self._in, 1024)
+        except OSError:
+            return b""
+
+    def _write(self, text: str) -> None:
+        left = text.encode(sys.stdout.encoding, "replace")
+        while left:
+            left = left[os.write(self._out, left) :]
+
+
+class Terminal(Window):
+    """A context manager that takes over the terminal and restores it, and in between waits for keys."""
+
+    def __init__(self, paint: Callable[[str], str]):
+        super().__init__(paint)
+        self._waiting: list[str] = []
+        self._handlers: dict[int, Any] = {}
+        self._woken, self._waker = os.pipe()
+
+    def __enter__(self) -> "Terminal":
+        for descriptor in (self._woken, self._waker):
+            os.set_blocking(descriptor, False)
+        self._old_waker = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        handlers: dict[int, Callable[[int, FrameType | None], Any]] = {
+            signal.SIGWINCH: lambda *_: None,  # the wake-up is all that is needed
+            signal.SIGTSTP: lambda *_: self.suspend(),
+            signal.SIGTERM: _exit,
+            signal.SIGHUP: _exit,
+        }
+        self._handlers = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._old_waker)
+        with contextlib.suppress(OSError, termios.error):  # the window may be closed; then there is nothing to restore
+            self.end()
+        os.close(self._woken)
+        os.close(self._waker)
+
+    def suspend(self) -> None:
+        """Handles Ctrl-Z: restores the terminal for the shell, stops, and takes over again once resumed."""
+        self.end()
+        ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, ours)
+        self.begin()
+        self._waiting.append(RESIZED)  # redraw everything
 
     def key(self) -> str:
         """Waits for the next key and returns its name, or RESIZED when the size of the window changes."""
@@ -134,25 +156,14 @@ class Terminal:
         return self._waiting.pop(0)
 
     def _typed(self) -> Iterator[str]:
-        data = self._read()
-        while _UNFINISHED.search(data):
-            ready, _, _ = select.select([self._in], [], [], _ESCAPE_WAIT)
-            more = self._read() if ready else b""
+        data = self.read()
+        while UNFINISHED.search(data):
+            ready, _, _ = select.select([self._in], [], [], ESCAPE_WAIT)
+            more = self.read() if ready else b""
             if not more:
                 break
             data += more
         return keys_in(data.decode(errors="replace")) if data else iter([CLOSED])
-
-    def _read(self) -> bytes:
-        try:
-            return os.read(self._in, 1024)
-        except OSError:
-            return b""  # the window was closed
-
-    def _write(self, text: str) -> None:
-        left = text.encode(sys.stdout.encoding, "replace")
-        while left:
-            left = left[os.write(self._out, left) :]
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:

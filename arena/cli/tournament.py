@@ -15,6 +15,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.cluster import Cluster, scheduler_option, ship_option, tournament_of
+from arena.cli.human import person_at_table
 from arena.cli.outcome import play_and_report, played, report_outcome
 from arena.cli.shared import (
     Refused,
@@ -42,16 +43,19 @@ def _of_a_match(option: Option) -> Option:
 
 
 @click.command()
-@click.argument("bots", nargs=-1, metavar="BOT BOT", shell_complete=completion.bot)
+@click.argument("bots", nargs=-1, metavar="BOT BOT", shell_complete=completion.player)
 @options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
-def play(bots: tuple[str, ...], **options: str | None) -> None:
+@click.option("--seat", type=click.IntRange(0, 1), help="Of human; seat 1 begins the first round.  [as named]")
+def play(bots: tuple[str, ...], seat: int | None, **options: str | None) -> None:
     """Play a match between two bots: a line for each round, then the score.
 
     The score is wins - losses - draws, then the score of the first bot as a share in brackets, and the number of
     rounds. The difference in Elo has a 95 % interval. The score so far is shown on a terminal, printed after each tenth
     of the match elsewhere, and printed after Ctrl-C. To find out which bot is better, use `arena sprt`.
 
-    A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command.
+    A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command. One of them may be human, or
+    name=human: that is you, at this terminal. Press h to see the keys. You have no clock unless --st or --tc gives one
+    to both. Without a terminal, a line has the legal moves, and a line of yours is the answer.
 
     Without --journal nothing is kept, unless a bot fails: then everything about the match stays in a temporary folder,
     which the last line names.
@@ -61,14 +65,17 @@ def play(bots: tuple[str, ...], **options: str | None) -> None:
       arena play greedy random --rounds 10 --seed 7
       arena play "./mybot --fast" "old=./mybot-1.0" --rules tactics --tc 10+0.1
       arena play ./mybot counting --journal match.jsonl
+      arena play human counting --rules tactics --rounds 3 --seat 0
     """
-    from arena.cli.match_progress import match_progress
+    from arena.cli.match_progress import lines_of_match, match_progress
 
-    config = configured(lambda: from_command_line(bots, (), given(options)))
+    config = configured(lambda: from_command_line(bots, (), given(options), with_person=True))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
+    config, table = person_at_table(config, seat)
     with journal_or_temporary(config) as config:
-        config, ran = played(config, match_progress(config))
+        progress = match_progress(config) if table is None else lines_of_match(table.desk.say)
+        config, ran = played(config, progress, table=table)
         assert config.journal is not None
         if ran.finished:
             click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))

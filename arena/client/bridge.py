@@ -1,13 +1,15 @@
 """`arena connect`: a bot that speaks on stdin and stdout plays at a server, and reconnects when the connection is lost.
 
 Every connection has a bot process of its own, which is started once the server accepts the connection. The bot gets the
-server's lines and answers them itself. The bridge only adds the token to the bot's hello, and checks the deals.
+server's lines and answers them itself. The bridge only adds the token to the bot's hello, and checks the deals. Instead
+of a bot, the person at this terminal can play (person.py).
 """
 
 import ipaddress
 import random
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 import msgspec
@@ -26,7 +28,9 @@ from arena.client.events import (
     TokenUnprotected,
     Welcomed,
 )
+from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
+from arena.human.desk import Desk
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, unwrap_exception_group
@@ -38,33 +42,35 @@ from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode
 
 _CHUNK: Final = 64 * 1024
 Report = Callable[[ClientEvent], None]
+Plays = BotSpec | Desk  # who plays: a bot, which is started, or the person at a desk
 
 
-def connect_all(server: Destination, spec: BotSpec, connections: int, report: Report) -> bool:
+def connect_all(server: Destination, plays: Plays, connections: int, report: Report) -> bool:
     """Plays on all connections until the server says bye for good; returns false if a signal came first.
     Raises ConnectError if playing is impossible, and AddressError if the address is malformed."""
     parse_address(server.address)
     tally = Tally()
     try:
         with unwrap_exception_group(ConnectError):
-            return trio.run(_until_stopped, server, spec, connections, report, tally)
+            return trio.run(_until_stopped, server, plays, connections, report, tally)
     finally:
         if tally.rounds.total:
             report(tally.final())
 
 
-async def _until_stopped(server: Destination, spec: BotSpec, connections: int, report: Report, tally: Tally) -> bool:
+async def _until_stopped(server: Destination, plays: Plays, connections: int, report: Report, tally: Tally) -> bool:
     with trio.CancelScope() as scope:
-        async with calling_on_signals(scope.cancel), trio.open_nursery() as nursery:
+        at_desk = plays.open() if isinstance(plays, Desk) else nullcontext()
+        async with calling_on_signals(scope.cancel), at_desk, trio.open_nursery() as nursery:
             for _ in range(connections):
-                nursery.start_soon(stay_connected, server, spec, report, tally)
+                nursery.start_soon(stay_connected, server, plays, report, tally)
     return not scope.cancelled_caught
 
 
-async def stay_connected(server: Destination, spec: BotSpec, report: Report, tally: Tally) -> None:
+async def stay_connected(server: Destination, plays: Plays, report: Report, tally: Tally) -> None:
     """Plays, and reconnects whenever the connection is lost, until the server says bye for good. Raises ConnectError if
     another attempt cannot help, or if no attempt succeeded for `server.retry` seconds."""
-    visit = Visit(server, spec, report, server.context(), tally)
+    visit = Visit(server, plays, report, server.context(), tally)
     backoff = Backoff(server.retry, trio.current_time())
     reported: str | None = None  # the last problem, so that it is reported once until the next welcome
     while True:
@@ -86,9 +92,9 @@ async def stay_connected(server: Destination, spec: BotSpec, report: Report, tal
 class Visit:
     """Makes one connection after the other, and keeps what has to survive from one to the next."""
 
-    def __init__(self, server: Destination, spec: BotSpec, report: Report, tls: ssl.SSLContext | None, tally: Tally):
+    def __init__(self, server: Destination, plays: Plays, report: Report, tls: ssl.SSLContext | None, tally: Tally):
         self._server = server
-        self._spec = spec
+        self._plays = plays
         self._report = report
         self._tls = tls
         self._matches = MatchFollower(tally)
@@ -114,11 +120,14 @@ class Visit:
             return str(error)
         async with stream:
             try:
-                async with spawn(self._spec, PassedOn()) as process:
+                async with self._start() as process:
                     await self._bridge(stream, process)
             except SpawnError as error:
                 raise ConnectError(str(error)) from None
         return self._outcome()
+
+    def _start(self) -> AbstractAsyncContextManager[BotProcess | Person]:
+        return seated(self._plays) if isinstance(self._plays, Desk) else spawn(self._plays, PassedOn())
 
     def _outcome(self) -> str | None:
         if self._fatal is not None:
@@ -144,10 +153,10 @@ class Visit:
             self._warned = True
             self._report(TokenUnprotected())
 
-    async def _bridge(self, stream: trio.abc.Stream, process: BotProcess) -> None:
+    async def _bridge(self, stream: trio.abc.Stream, process: BotProcess | Person) -> None:
         async with trio.open_nursery() as nursery:
 
-            async def run(pump: Callable[[trio.abc.Stream, BotProcess], Awaitable[None]]) -> None:
+            async def run(pump: Callable[[trio.abc.Stream, BotProcess | Person], Awaitable[None]]) -> None:
                 """The pump that ends first cancels the other."""
                 try:
                     await pump(stream, process)
@@ -160,7 +169,7 @@ class Visit:
             nursery.start_soon(run, self._server_to_bot)
             nursery.start_soon(run, self._bot_to_server)
 
-    async def _server_to_bot(self, stream: trio.abc.Stream, process: BotProcess) -> None:
+    async def _server_to_bot(self, stream: trio.abc.Stream, process: BotProcess | Person) -> None:
         lines = LineBuffer()
         while data := await stream.receive_some(_CHUNK):
             for line in lines.feed(data):
@@ -203,7 +212,7 @@ class Visit:
                 if event := self._matches.observe(message):
                     self._report(event)
 
-    async def _bot_to_server(self, stream: trio.abc.Stream, process: BotProcess) -> None:
+    async def _bot_to_server(self, stream: trio.abc.Stream, process: BotProcess | Person) -> None:
         lines, greeted = LineBuffer(), False
         while data := await process.stream.receive_some(_CHUNK):
             if greeted:
@@ -217,7 +226,7 @@ class Visit:
                 await stream.send_all(self._hello(found[0]) + rest)
         await self._bot_left(process)
 
-    async def _bot_left(self, process: BotProcess) -> None:
+    async def _bot_left(self, process: BotProcess | Person) -> None:
         await process.last_words()
         status = process.exit_status
         self._ended = "closed its output" if status is None else f"ended ({exit_words(status)})"

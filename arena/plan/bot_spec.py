@@ -106,6 +106,8 @@ BUNDLED_BOTS: Final = {
 }
 
 
+HUMAN: Final = "human"  # instead of a bot: the person at this terminal, in the commands that can ask one
+
 # The variables of our own environment that every bot gets.
 PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
 TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # the user's own token: a bot does not get it unless its `env` names it
@@ -148,6 +150,12 @@ def command_of(words: Sequence[str]) -> tuple[str, ...]:
     return (*(BUNDLED_BOTS[first].command if first in BUNDLED_BOTS else (first,)), *more)
 
 
+def not_a_person(where: str, words: Sequence[str]) -> str:
+    """Why a person cannot play instead of the bot that `where` names by these words."""
+    hint = "without any arguments" if len(words) > 1 else "not here"
+    return f"{where}: {HUMAN} plays in `arena play` and `arena connect`, {hint}"
+
+
 def split_name(text: str) -> tuple[str, str]:
     """Split name=command. The name is empty if the text is only a command."""
     name, equals, command = text.partition("=")
@@ -166,6 +174,8 @@ def parse_bot(text: str) -> BotSpec:
         raise BotError(
             f"{text!r} does not name a command; write a command, name=command or one of {', '.join(BUNDLED_BOTS)}"
         )
+    if words[0] == HUMAN:
+        raise BotError(not_a_person(text, words))
     own = words[0] in BUNDLED_BOTS
     return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
 

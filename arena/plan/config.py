@@ -10,6 +10,7 @@ import attrs
 
 from arena.plan.bot_spec import (
     BUNDLED_BOTS,
+    HUMAN,
     MOST_PROCESSES,
     AnySpec,
     BotError,
@@ -20,6 +21,7 @@ from arena.plan.bot_spec import (
     matching,
     missing_program,
     name_from,
+    not_a_person,
     parse_bot,
     split_name,
 )
@@ -97,11 +99,18 @@ class Config:
         )
 
 
-def from_command_line(bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str]) -> Config:
-    """Make a config from BOT arguments, `--bot` texts of key=value words, and other options. Raises ConfigError."""
+def from_command_line(
+    bots: Iterable[str], specs: Iterable[str], options: Mapping[str, str], *, with_person: bool = False
+) -> Config:
+    """Make a config from BOT arguments, `--bot` texts of key=value words, and other options. `with_person`: one of the
+    arguments may be `human`, the person at this terminal. Raises ConfigError."""
     values = Source(options, flag_of).read(by_name(TOURNAMENT, BOT))
     each = {option.name: values.pop(option.name) for option in BOT if option.name in values}
-    players: list[AnySpec] = [_bot_argument(text, each) for text in bots]
+    players: list[AnySpec] = [
+        _person(text, each) if with_person and is_person(text) else _bot_argument(text, each) for text in bots
+    ]
+    if len(people := [player.name for player in players if isinstance(player, RemoteSpec)]) > 1:
+        raise ConfigError(f"{' and '.join(people)}: only one person can play at this terminal")
     places = [repr(text) for text in bots]
     named = [bool(split_name(text)[0]) for text in bots]
     for text in specs:
@@ -144,6 +153,20 @@ def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
     found = attrs.evolve(spec, **changed, sandbox=spec.sandbox.with_options(keys, Path()))
     _check_sandbox(found, spec.name)
     return found
+
+
+def is_person(text: str) -> bool:
+    """Whether a BOT argument names the person at this terminal: `human`, or name=human."""
+    return split_name(text)[1].strip() == HUMAN
+
+
+def _person(text: str, keys: Mapping[str, Any]) -> RemoteSpec:
+    """The person at this terminal, who has no clock unless one was asked for."""
+    name = split_name(text)[0] or HUMAN
+    if problem := name_problem(name):
+        raise ConfigError(f"{text!r}: {name!r} is not a name: {problem}; expected {NAME_RULE}")
+    asked = "st" in keys or "tc" in keys
+    return RemoteSpec(name, None, limits_of(keys) if asked else TimeLimits(move_ms=None, start_ms=None))
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -193,6 +216,8 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     if not keys.get("cmd"):
         raise ConfigError(f"{where}: a bot needs a cmd, the command that starts it, or a token to connect with")
     words = keys["cmd"]
+    if words[0] == HUMAN:
+        raise ConfigError(not_a_person(where, words))
     name = keys.get("name", words[0] if words[0] in BUNDLED_BOTS else name_from(list(words)))
     if problem := name_problem(name):
         raise ConfigError(f"{where}: {name!r} is not a name: {problem}; expected {NAME_RULE}")

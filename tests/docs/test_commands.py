@@ -75,7 +75,9 @@ def run_commands(document: Document, folder: Path, variables: Mapping[str, str])
     for command in document.commands():
         if is_for_make(command) or command in INSTALLS:
             continue
-        done = subprocess.run(command, shell=True, cwd=folder, env=variables, capture_output=True, text=True)
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout, command
 

@@ -18,7 +18,7 @@ import pyte
 
 from tests.helpers.paths import ROOT
 
-_PATIENCE = 20.0  # seconds until what is expected must be on the screen; only a failure waits that long
+_PATIENCE = 60.0  # seconds until what is expected must be on the screen; only a failure waits that long
 
 
 class PtySession:
@@ -49,24 +49,27 @@ class PtySession:
         return termios.tcgetattr(self._descriptor)
 
     def wait_for(self, text: str) -> None:
-        self._wait(lambda: text in self.text, text)
+        self.wait_until(lambda: text in self.text, text)
 
     def wait_for_line(self, number: int, text: str) -> None:
-        self._wait(lambda: text in self.lines[number], text)
+        self.wait_until(lambda: text in self.lines[number], text)
 
     def wait_for_status(self) -> int:
         """Until the command has ended."""
-        self._wait(self._ended, "the end of the command")
+        self.wait_until(self.has_ended, "the end of the command")
         assert self.status is not None
         return self.status
 
-    def _wait(self, there: Callable[[], bool], what: str) -> None:
+    def wait_until(self, there: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + _PATIENCE
         while not there():
             assert time.monotonic() < deadline, f"{what!r} did not come; the screen shows\n{self.text}"
             self._read(0.05)
 
     def _read(self, seconds: float) -> None:
+        if self._descriptor < 0:
+            time.sleep(seconds)
+            return
         ready, _, _ = select.select([self._descriptor], [], [], seconds)
         if ready:
             with contextlib.suppress(OSError):  # the other end is closed: the command has ended
@@ -74,13 +77,22 @@ class PtySession:
                 self.raw += data
                 self._stream.feed(data)
 
-    def _ended(self) -> bool:
+    def has_ended(self) -> bool:
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self._read(0.1)
                 self.status = os.waitstatus_to_exitcode(status)
         return self.status is not None
+
+    def hang_up(self) -> None:
+        """Close the terminal's window."""
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            self.hang_up()
 
     def kill(self) -> None:
         if self.status is None:
@@ -111,4 +123,4 @@ def arena_in_terminal(
         yield session
     finally:
         session.kill()
-        os.close(descriptor)
+        session.close()

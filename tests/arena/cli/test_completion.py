@@ -36,7 +36,7 @@ def completed(*words: str, folder: Path) -> list[str]:
     ("words", "offered"),
     [
         (["re"], ["replay", "report", "regress", "rerun"]),
-        (["play", ""], ["random", "greedy", "counting"]),
+        (["play", ""], ["random", "greedy", "counting", "human"]),
         (["play", "gr"], ["greedy"]),
         (["play", "greedy", "c"], ["counting"]),
         (["run", "greedy", "random", "coun"], ["counting"]),

@@ -1,0 +1,46 @@
+"""The person among the players of `arena play` and `arena connect`."""
+
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from arena.cli.shared import say_on_stderr
+from arena.plan.bot_spec import RemoteSpec
+from arena.plan.config import Config
+
+if TYPE_CHECKING:
+    from arena.human.desk import Desk
+    from arena.human.table import PersonAtTable
+
+
+def person_at_table(config: Config, seat: int | None) -> "tuple[Config, PersonAtTable | None]":
+    """The person among the players of `arena play`, and the config with the person at this seat; None leaves the
+    players in the order in which they were named. Refuses options for a person if there is none."""
+    person = next((bot for bot in config.bots if isinstance(bot, RemoteSpec)), None)
+    if person is None:
+        if seat is not None:
+            raise click.UsageError("--seat is for a person: name human instead of one of the bots")
+        return config, None
+    from arena.human.table import PersonAtTable
+
+    if seat is not None and config.bots[seat] != person:
+        config = attrs.evolve(config, bots=config.bots[::-1])
+    return config, PersonAtTable(desk_for(person.name))
+
+
+def desk_for(name: str, *, at_server: bool = False) -> "Desk":
+    """The desk that suits this command's input and output."""
+    from arena.cli.painting import painter
+    from arena.cli.terminal import is_interactive
+    from arena.human.screen import TableScreen
+
+    screen = TableScreen(name, at_server=at_server)
+    echo = say_on_stderr if at_server else click.echo  # what the command says besides
+    if is_interactive():
+        from arena.cli.human_terminal import TerminalDesk
+
+        return TerminalDesk(screen, painter(None), echo)
+    from arena.cli.human_lines import LineDesk
+
+    return LineDesk(screen, echo)

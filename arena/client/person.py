@@ -1,0 +1,50 @@
+"""A person instead of a bot, as the bridge needs one: what a bot does on stdin and stdout, the person's desk does on a
+connection that does not leave the process."""
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+
+import trio
+
+from arena.bots.launch import Overrun
+from arena.bots.streams import TcpStream
+from arena.client.dial import ConnectError
+from arena.human.desk import Desk
+from arena.human.guest import Guest
+from arena.plan.bot_spec import HUMAN
+
+
+class Person:
+    """The bridge's end of the connection to a person."""
+
+    exit_status: int | None = None
+    overrun: Overrun | None = None
+
+    def __init__(self, stream: TcpStream):
+        self.stream = stream
+        self.gone = trio.Event()
+
+    async def wait_exit(self) -> None:
+        await self.gone.wait()
+
+    async def last_words(self) -> str:
+        return ""
+
+
+@contextlib.asynccontextmanager
+async def seated(desk: Desk) -> AsyncIterator[Person]:
+    """The person plays during the block. Raises ConnectError after it if they left."""
+    ours, theirs = socket.socketpair()
+    person = Person(TcpStream(ours))
+
+    async def play() -> None:
+        await Guest(HUMAN, desk).converse(TcpStream(theirs))
+        person.gone.set()
+
+    async with person.stream, trio.open_nursery() as nursery:
+        nursery.start_soon(play)
+        yield person
+        nursery.cancel_scope.cancel()
+    if desk.closed.is_set():
+        raise ConnectError("the terminal or the input was closed")

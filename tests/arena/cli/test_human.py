@@ -1,0 +1,471 @@
+"""`arena play human`: a scripted person at a real pseudo-terminal, against real bots."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from arena.journal.lines import RoundLine, game_record
+from arena.journal.verify import verify_journals
+from arena.plan.deals import DealKey
+from arena.plan.schedule import RoundId
+from arena.plan.tokens import token_hash
+from arena.replay.claim_reasons import reason_for
+from engine.cards import RECRUITER, SEATS, card_texts
+from engine.deal import Deal
+from engine.game import Game
+from engine.legality import stones_in
+from engine.phase import Phase
+from engine.record import dealt, steps
+from engine.ruleset import PRESETS
+from tests.helpers.commands import arena
+from tests.helpers.paths import ROOT, THINKING_BOT
+from tests.helpers.person import Person
+from tests.helpers.pty_session import PtySession, arena_in_terminal
+from tests.helpers.running import rounds_in as rounds_of_server
+from tests.helpers.running import serving
+from tests.helpers.tournaments import rounds_in
+
+CTRL_C = "\x03"
+ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+_CARD = re.compile(r"(?<![\w-])[roygbp][1-9](?![\w-])")
+_ESCAPE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+
+
+def words(*more: str, rules: str = "base", rounds: int = 1, opponent: str = "random") -> list[str]:
+    options = ["--rules", rules, "--rounds", str(rounds), "--seed", "5", "--journal", "m.jsonl"]
+    return ["play", "human", opponent, *options, *more]
+
+
+def is_restored(session: PtySession) -> bool:
+    """Whether the terminal is as it was: lines and echo, the cursor, and the screen of the shell."""
+    local = session.attributes()[3]
+    on_the_shells_screen = session.raw.rfind(LEFT) > session.raw.rindex(ENTERED)
+    return bool(local & termios.ICANON and local & termios.ECHO) and on_the_shells_screen
+
+
+def printed(session: PtySession) -> str:
+    """What the command printed after it gave the terminal back."""
+    return session.raw[session.raw.rindex(LEFT) + len(LEFT) :].decode()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_person_plays_whole_rounds_of_every_rule_set(name: str, tmp_path: Path) -> None:
+    with arena_in_terminal(words(rules=name), tmp_path) as session:
+        person = Person(session)
+        moves = person.play_round()
+        session.press("\r")
+        assert session.wait_for_status() == 0
+        assert is_restored(session)
+        assert "Finished round 1 (human vs random)" in printed(session)
+        raw = session.raw
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert [text for seat, text, ms in line.moves if seat == 0 and ms is not None] == moves
+    assert line.assisted is None
+    assert not verify_journals([tmp_path / "m.jsonl"]).problems
+    check_that_nothing_hidden_was_shown(line, raw, person.seen)
+
+
+def check_that_nothing_hidden_was_shown(line: RoundLine, raw: bytes, seen: list[int]) -> None:
+    """At each decision, all cards in the output so far are cards that seat 0 has seen, or that the reason of one of its
+    claims names: that is counted from what lies face up."""
+    record = game_record(line)
+    game = dealt(record)
+    may_be_shown: set[str] = set()
+    decision = 0
+    for step, (seat, _, ms) in zip(steps(record, game), line.moves, strict=True):
+        may_be_shown |= known(game)
+        if seat == 0 and ms is not None:
+            shown = set(_CARD.findall(_ESCAPE.sub(b" ", raw[: seen[decision]]).decode()))
+            assert shown <= may_be_shown, (decision, shown - may_be_shown, step)
+            assert shown >= set(card_texts(tuple(game.hands[0]))) - set(card_texts(tuple(range(54, 63))))
+            decision += 1
+    assert decision == len(seen) > 5
+
+
+def known(game: Game) -> set[str]:
+    table = [*game.hands[0], *game.discard, *(card for sides in game.sides for side in sides for card in side)]
+    found = set(card_texts(tuple(table)))
+    if game.phase is Phase.CLAIM and game.to_move == 0:
+        for stone in stones_in(game.claimable):
+            found |= set(reason_for(game, game.to_move, stone).completion)
+    return found
+
+
+def test_the_check_above_notices_a_hidden_card(tmp_path: Path) -> None:
+    with arena_in_terminal(words(), tmp_path) as session:
+        person = Person(session)
+        person.play_round(change=0)
+        raw = session.raw
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    hidden = b" " + card_texts((game_record(line).deal.clan[-1],))[0].encode() + b" "
+    place = raw.rindex(b"\r\n", 0, person.seen[3])
+    seen = [length + len(hidden) * (length > place) for length in person.seen]
+    check_that_nothing_hidden_was_shown(line, raw, person.seen)
+    with pytest.raises(AssertionError):
+        check_that_nothing_hidden_was_shown(line, raw[:place] + hidden + raw[place:], seen)
+
+
+def test_seats_and_rounds_follow_each_other_and_the_score_is_printed_afterwards(tmp_path: Path) -> None:
+    with arena_in_terminal(words("--seat", "1", rounds=2), tmp_path) as session:
+        person = Person(session)
+        session.wait_for("You begin.")
+        person.play_round(change=0)
+        session.wait_for("Enter: the next round")
+        person.press_and_wait("\r")
+        session.wait_for("Round 2 of 2")
+        person.play_round(change=0)
+        session.wait_for("the match, points")
+        assert b"Score of" not in session.raw
+        session.press("\r")
+        assert session.wait_for_status() == 0
+        assert "Score of random vs human" in printed(session)
+    one, two = rounds_in(tmp_path / "m.jsonl")
+    assert [one.bots, two.bots] == [("random", "human")] * 2
+    assert (one.first, two.first) == (1, 0)
+
+
+def test_the_board_follows_the_size_of_the_window(tmp_path: Path) -> None:
+    with arena_in_terminal(words(rules="tactics"), tmp_path) as session:
+        person = Person(session)
+        person.wait()
+        for columns, rows in ((60, 12), (120, 40), (20, 5), (80, 24)):
+            session.resize(columns, rows)
+            session.wait_until(lambda: session.lines[-1].startswith("arrows"), f"a screen of {columns} x {rows}")
+            session.wait_until(lambda: any(line.startswith(">> ") for line in session.lines), "the decision")
+        person.decide()
+        session.press(CTRL_C)
+        assert session.wait_for_status() == 130
+
+
+def test_a_decision_is_taken_back_and_the_round_is_not_rated(tmp_path: Path) -> None:
+    with arena_in_terminal(words(opponent="greedy"), tmp_path) as session:
+        person = Person(session)
+        person.wait()
+        session.press("u")
+        session.wait_for("There is no decision of yours to take back")
+        first = person.decide(change=0)
+        second = person.decide(change=0)
+        person.press_and_wait("u")
+        assert person.move == second
+        person.press_and_wait("u")
+        assert person.move == first
+        session.press(":play")
+        session.wait_for(">> play_")
+        session.press(first.removeprefix("play")[:-1] + "7")
+        person.press_and_wait("\r")
+        person.play_round(change=0)
+        session.press("\r")
+        assert session.wait_for_status() == 0
+        assert "not rated: human took back 2 decisions" in printed(session)
+        assert "Rounds in which a person had help, and which are not rated: 1." in printed(session)
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert line.assisted is not None
+    assert (line.assisted.seat, line.assisted.taken_back, line.assisted.hints) == (0, 2, False)
+    mine = [text for seat, text, ms in line.moves if seat == 0 and ms is not None]
+    assert mine[0] == first[:-1] + "7"
+    assert not verify_journals([tmp_path / "m.jsonl"]).problems
+    assert "not rated: 1." in arena("table", tmp_path / "m.jsonl").stdout
+
+
+def until(label: str, session: PtySession, person: Person) -> None:
+    person.wait()
+    while person.label != label:
+        assert not person.is_over()
+        person.decide(change=0)
+    assert session.status is None
+
+
+def at_play(session: PtySession, person: Person) -> None:
+    until("card", session, person)
+
+
+def at_claim(session: PtySession, person: Person) -> None:
+    until("claim", session, person)
+
+
+def at_draw(session: PtySession, person: Person) -> None:
+    until("draw", session, person)
+
+
+def at_return(session: PtySession, person: Person) -> None:
+    """With the seed below, the first tactic card is the recruiter."""
+    until("draw", session, person)
+    session.press("\x1b[C")
+    session.wait_for(">> draw tactic")
+    person.press_and_wait("\r")
+    session.press(":play recruiter")
+    session.wait_for("play recruiter_")
+    person.press_and_wait("\r")
+    until("return", session, person)
+
+
+def typing(session: PtySession, person: Person) -> None:
+    person.wait()
+    session.press(":play r")
+    session.wait_for(">> play r_")
+
+
+def reading_help(session: PtySession, person: Person) -> None:
+    person.wait()
+    session.press("h")
+    session.wait_for("You are below the stones.")
+
+
+def at_the_end(session: PtySession, person: Person) -> None:
+    person.play_round(change=0)
+    session.wait_for("Enter: the next round")
+
+
+def thinking(session: PtySession, person: Person) -> None:
+    session.wait_for("thinking decides …")
+    assert person.move is None
+
+
+def recruiter_first() -> str:
+    """A seed with which the recruiter is the first tactic card of the first round."""
+    for number in range(1000):
+        seed = DealKey(str(number), is_public=True).seed(RoundId("1.1-2.1"), 0, 0)
+        if Deal.from_seed(seed, tactics=True).tactics[0] == RECRUITER:
+            return str(number)
+    raise AssertionError
+
+
+THINKING = f"thinking={sys.executable} {THINKING_BOT} 600"
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [at_play, at_claim, at_draw, at_return, typing, reading_help, thinking, at_the_end],
+    ids=lambda each: each.__name__,
+)
+def test_ctrl_c_restores_the_terminal_in_each_phase(
+    phase: Callable[[PtySession, Person], None], tmp_path: Path
+) -> None:
+    rules = "tactics" if phase in (at_draw, at_return) else "base"
+    more = ("--seat", "1", "--seed", recruiter_first()) if phase is at_return else ()
+    opponent = THINKING if phase is thinking else "random"
+    with arena_in_terminal(words(*more, rules=rules, rounds=2, opponent=opponent), tmp_path) as session:
+        phase(session, Person(session))
+        session.press(CTRL_C)
+        assert session.wait_for_status() == 130
+        assert is_restored(session)
+        assert "Stopped." in printed(session)
+    assert len(rounds_in(tmp_path / "m.jsonl")) == (phase is at_the_end)
+
+
+def test_ctrl_c_in_the_last_screen_leaves_everything_saved(tmp_path: Path) -> None:
+    with arena_in_terminal(words(), tmp_path) as session:
+        Person(session).play_round(change=0)
+        session.wait_for("Enter: leave")
+        session.press(CTRL_C)
+        assert session.wait_for_status() == 130
+        assert is_restored(session)
+        assert "1 of 1 rounds are saved" in printed(session)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_restores_the_terminal(number: int, tmp_path: Path) -> None:
+    with arena_in_terminal(words(), tmp_path) as session:
+        Person(session).wait()
+        os.kill(session.pid, number)
+        assert session.wait_for_status() == 130
+        assert is_restored(session)
+
+
+def test_ctrl_z_gives_the_terminal_back_until_the_shell_resumes_the_command(tmp_path: Path) -> None:
+    with arena_in_terminal(words(), tmp_path) as session:
+        person = Person(session)
+        person.wait()
+        session.press("\x1a")
+        session.wait_until(lambda: is_restored(session), "the shell's screen")
+        session.wait_until(lambda: state_of(session.pid) == "T", "a stopped process")
+        os.kill(session.pid, signal.SIGCONT)
+        session.wait_until(lambda: not is_restored(session), "the board again")
+        person.decide(change=0)
+        session.press(CTRL_C)
+        assert session.wait_for_status() == 130
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.parametrize("phase", [at_play, thinking], ids=lambda each: each.__name__)
+def test_a_closed_terminal_forfeits_the_round_as_disconnected(
+    phase: Callable[[PtySession, Person], None], tmp_path: Path
+) -> None:
+    opponent = f"thinking={sys.executable} {THINKING_BOT} 3" if phase is thinking else "random"
+    with arena_in_terminal(words(rounds=3, opponent=opponent), tmp_path) as session:
+        phase(session, Person(session))
+        session.hang_up()
+        session.wait_for_status()
+    (line,) = rounds_in(tmp_path / "m.jsonl")  # the other rounds are left for another time
+    assert (line.result.ending, line.result.winner) == ("disconnected", 1)
+    assert not verify_journals([tmp_path / "m.jsonl"]).problems
+
+
+def test_a_person_has_a_clock_only_if_it_was_asked_for(tmp_path: Path) -> None:
+    with arena_in_terminal(words("--st", "1"), tmp_path) as session:
+        session.wait_for("s left")
+        session.wait_for("You lose the round (timeout)")
+        session.wait_for("the limit was 1000 ms for an answer")
+        session.press("\r")
+        assert session.wait_for_status() == 0
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert line.result.ending == "timeout"
+    opening = (tmp_path / "m.jsonl").read_text().splitlines()[0]
+    assert '{"name":"human","remote":true,"clock":{"move_ms":1000,' in opening
+    with arena_in_terminal(["play", "human", "random", "--journal", "n.jsonl"], tmp_path) as session:
+        Person(session).wait()
+        assert "s left" not in session.text
+    opening = (tmp_path / "n.jsonl").read_text().splitlines()[0]
+    assert '{"name":"human","remote":true,"clock":{"move_ms":null,"bank_ms":null,' in opening
+    assert '{"name":"random","cmd":["random"],"dir":null,"env":[],"clock":{"move_ms":10000,' in opening
+
+
+def test_no_colour_is_used_where_none_is_wanted(tmp_path: Path) -> None:
+    with arena_in_terminal(words(), tmp_path, {"NO_COLOR": "1"}) as session:
+        Person(session).wait()
+        assert not re.search(rb"\x1b\[[0-9;]*[1-9][0-9;]*m", session.raw)
+
+
+# Without a terminal
+
+
+def piped(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "arena", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command, cwd=folder, input=text, capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
+
+
+def first_hand() -> tuple[str, ...]:
+    """Of seat 0 in the first round of `words`, in which seat 1 begins."""
+    seed = DealKey("5", is_public=True).seed(RoundId("1.1-2.1"), 0, 0)
+    game = Game.new(PRESETS["base"], Deal.from_seed(seed, tactics=False), SEATS[1])
+    return card_texts(tuple(game.hands[0]))
+
+
+def test_without_a_terminal_there_is_a_line_of_legal_moves_and_a_line_of_answer(tmp_path: Path) -> None:
+    first_card = first_hand()[0]
+    ran = piped(tmp_path, f"claim 3\nplay {first_card} 9\n", *words(rounds=2))
+    assert ran.returncode == 130
+    lines = ran.stdout.splitlines()
+    legal = [line for line in lines if line.startswith("legal: play ")]
+    assert len(legal) == 3  # the wrong answer is asked again, and the input ends before the third decision
+    assert any("claim 3: not now: stones are claimed after playing" in line for line in lines)
+    assert "Finished round 1 (human vs random): 0-1 {human disconnects}" in lines
+    assert "1 of 2 rounds are saved in m.jsonl." in ran.stderr
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert [text for seat, text, _ in line.moves if seat == 0] == [f"play {first_card} 9"]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_program_can_play_by_lines_through_whole_rounds_of_every_rule_set(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "arena", *words(rules=name)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("legal: "):
+                process.stdin.write(line.removeprefix("legal: ").split(",")[0].strip() + "\n")
+                process.stdin.flush()
+    assert process.returncode == 0
+    (line_,) = rounds_in(tmp_path / "m.jsonl")
+    assert line_.fault is None
+    assert not verify_journals([tmp_path / "m.jsonl"]).problems
+
+
+def test_an_input_that_has_ended_already_forfeits(tmp_path: Path) -> None:
+    assert piped(tmp_path, "", *words()).returncode == 0  # it was the only round
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert line.result.ending == "disconnected"
+
+
+# At a server
+
+SERVER = f"""
+[server]
+grace = 1
+[each]
+st = 600
+[[bot]]
+cmd = "random"
+[[bot]]
+name = "anna"
+token = "{token_hash("s3cret")}"
+"""
+
+
+def at_server(address: str, folder: Path) -> AbstractContextManager[PtySession]:
+    return arena_in_terminal(["connect", address, "--", "human"], folder, {"ARENA_TOKEN": "s3cret"})
+
+
+def has_changed(session: PtySession, before: str) -> bool:
+    return session.text != before or session.has_ended()
+
+
+def test_a_person_plays_at_a_server_where_nothing_can_be_taken_back(tmp_path: Path) -> None:
+    with serving(tmp_path, SERVER) as (server, address):
+        with at_server(address, tmp_path) as session:
+            person = Person(session)
+            person.wait()
+            person.decide(change=0)
+            session.press("u")
+            session.wait_for("At a server nothing can be taken back")
+            while not session.has_ended():
+                session.press("\r")  # what is chosen; nothing happens while the opponent decides
+                session.wait_until(partial(has_changed, session, session.text), "something new")
+            assert session.wait_for_status() == 0
+            assert is_restored(session)
+            assert "Match 1.1-2 against random" in printed(session)
+        assert server.end()[0] == 0
+    assert [line.bots for line in rounds_of_server(tmp_path)] == [("random", "anna")] * 2
+    assert all(line.fault is None for line in rounds_of_server(tmp_path))
+
+
+def test_a_person_who_leaves_a_server_loses_as_disconnected(tmp_path: Path) -> None:
+    with serving(tmp_path, SERVER) as (server, address):
+        with at_server(address, tmp_path) as session:
+            Person(session).wait()
+            session.hang_up()
+            session.wait_for_status()
+        server.end()
+    assert "disconnected" in [line.result.ending for line in rounds_of_server(tmp_path)]
+
+
+# Wrong calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["play", "human", "human"], "only one person can play"),
+        (["play", "anna=human", "ben=human"], "anna and ben: only one person can play"),
+        (["play", "human --fast", "random"], "without any arguments"),
+        (["play", "greedy", "random", "--seat", "1"], "--seat is for a person"),
+        (["play", "human", "random", "--seat", "2"], "2 is not in the range 0<=x<=1"),
+        (["run", "human", "random"], "human plays in `arena play` and `arena connect`, not here"),
+        (["check", "human"], "human plays in `arena play` and `arena connect`"),
+        (["connect", "127.0.0.1:1", "--", "human", "--fast"], "human is you"),
+        (["connect", "127.0.0.1:1", "--connections", "2", "--", "human"], "human is you"),
+        (["connect", "127.0.0.1:1", "--sandbox", "--", "human"], "human is you"),
+    ],
+)
+def test_a_wrong_call_is_refused_in_one_sentence(arguments: list[str], problem: str) -> None:
+    result = arena(*arguments)
+    assert result.exit_code == 2
+    assert problem in result.output.replace("\n", " ")

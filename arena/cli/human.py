@@ -12,35 +12,48 @@ from arena.plan.config import Config
 if TYPE_CHECKING:
     from arena.human.desk import Desk
     from arena.human.table import PersonAtTable
+    from arena.human.view import View
 
 
-def person_at_table(config: Config, seat: int | None) -> "tuple[Config, PersonAtTable | None]":
+def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[Config, PersonAtTable | None]":
     """The person among the players of `arena play`, and the config with the person at this seat; None leaves the
     players in the order in which they were named. Refuses options for a person if there is none."""
     person = next((bot for bot in config.bots if isinstance(bot, RemoteSpec)), None)
     if person is None:
-        if seat is not None:
-            raise click.UsageError("--seat is for a person: name human instead of one of the bots")
+        if seat is not None or hints:
+            raise click.UsageError("--seat and --hints are for a person: name human instead of one of the bots")
         return config, None
     from arena.human.table import PersonAtTable
 
     if seat is not None and config.bots[seat] != person:
         config = attrs.evolve(config, bots=config.bots[::-1])
-    return config, PersonAtTable(desk_for(person.name))
+    return config, PersonAtTable(desk_for(person.name, hints=hints), hints=hints)
 
 
-def desk_for(name: str, *, at_server: bool = False) -> "Desk":
+def evaluators_choice(view: "View") -> str:
+    """What the bundled evaluator would play, from what the person sees; it says whose opinion it is."""
+    from arena.evaluation.counting import bundled_evaluator
+    from engine.actions import parse
+
+    evaluator = bundled_evaluator()
+    opinion = evaluator.opinion(view.position, [parse(move) for move in view.legal])
+    return f"Hint: {evaluator.name} would {opinion.best} and expects {opinion.expected(opinion.best):.0%} of the round."
+
+
+def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Desk":
     """The desk that suits this command's input and output."""
     from arena.cli.painting import painter
     from arena.cli.terminal import is_interactive
+    from arena.human.desk import no_hint
     from arena.human.screen import TableScreen
 
+    hint = evaluators_choice if hints else no_hint
     screen = TableScreen(name, at_server=at_server)
     echo = say_on_stderr if at_server else click.echo  # what the command says besides
     if is_interactive():
         from arena.cli.human_terminal import TerminalDesk
 
-        return TerminalDesk(screen, painter(None), echo)
+        return TerminalDesk(screen, painter(None), echo, hint)
     from arena.cli.human_lines import LineDesk
 
-    return LineDesk(screen, echo)
+    return LineDesk(screen, echo, hint)

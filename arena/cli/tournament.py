@@ -46,7 +46,8 @@ def _of_a_match(option: Option) -> Option:
 @click.argument("bots", nargs=-1, metavar="BOT BOT", shell_complete=completion.player)
 @options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 @click.option("--seat", type=click.IntRange(0, 1), help="Of human; seat 1 begins the first round.  [as named]")
-def play(bots: tuple[str, ...], seat: int | None, **options: str | None) -> None:
+@click.option("--hints", is_flag=True, help="Show human what the bundled evaluator would play; not rated then.")
+def play(bots: tuple[str, ...], seat: int | None, hints: bool, **options: str | None) -> None:
     """Play a match between two bots: a line for each round, then the score.
 
     The score is wins - losses - draws, then the score of the first bot as a share in brackets, and the number of
@@ -65,14 +66,14 @@ def play(bots: tuple[str, ...], seat: int | None, **options: str | None) -> None
       arena play greedy random --rounds 10 --seed 7
       arena play "./mybot --fast" "old=./mybot-1.0" --rules tactics --tc 10+0.1
       arena play ./mybot counting --journal match.jsonl
-      arena play human counting --rules tactics --rounds 3 --seat 0
+      arena play human counting --rules tactics --rounds 3 --seat 0 --hints
     """
     from arena.cli.match_progress import lines_of_match, match_progress
 
     config = configured(lambda: from_command_line(bots, (), given(options), with_person=True))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
-    config, table = person_at_table(config, seat)
+    config, table = person_at_table(config, seat, hints=hints)
     with journal_or_temporary(config) as config:
         progress = match_progress(config) if table is None else lines_of_match(table.desk.say)
         config, ran = played(config, progress, table=table)

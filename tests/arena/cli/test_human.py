@@ -176,6 +176,26 @@ def test_a_decision_is_taken_back_and_the_round_is_not_rated(tmp_path: Path) -> 
     assert "not rated: 1." in arena("table", tmp_path / "m.jsonl").stdout
 
 
+def test_hints_name_the_evaluator_and_its_choice_and_the_round_is_not_rated(tmp_path: Path) -> None:
+    with arena_in_terminal(words("--hints", rules="tactics"), tmp_path) as session:
+        person = Person(session)
+        person.wait()
+        hint = r"Hint: the bundled counting bot would (play \S+ \d) and expects \d+%"
+        found = re.search(hint, session.text)
+        assert found, session.text
+        session.press(f":{found[1]}")
+        session.wait_for(f">> {found[1]}_")
+        person.press_and_wait("\r")
+        person.play_round(change=0)
+        session.press("\r")
+        assert session.wait_for_status() == 0
+        assert "not rated: human had hints" in printed(session)
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    assert line.assisted is not None
+    assert (line.assisted.taken_back, line.assisted.hints) == (0, True)
+    assert next(text for seat, text, ms in line.moves if seat == 0 and ms is not None) == found[1]
+
+
 def until(label: str, session: PtySession, person: Person) -> None:
     person.wait()
     while person.label != label:
@@ -456,7 +476,8 @@ def test_a_person_who_leaves_a_server_loses_as_disconnected(tmp_path: Path) -> N
         (["play", "human", "human"], "only one person can play"),
         (["play", "anna=human", "ben=human"], "anna and ben: only one person can play"),
         (["play", "human --fast", "random"], "without any arguments"),
-        (["play", "greedy", "random", "--seat", "1"], "--seat is for a person"),
+        (["play", "greedy", "random", "--seat", "1"], "--seat and --hints are for a person"),
+        (["play", "greedy", "random", "--hints"], "--seat and --hints are for a person"),
         (["play", "human", "random", "--seat", "2"], "2 is not in the range 0<=x<=1"),
         (["run", "human", "random"], "human plays in `arena play` and `arena connect`, not here"),
         (["check", "human"], "human plays in `arena play` and `arena connect`"),

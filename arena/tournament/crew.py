@@ -5,6 +5,10 @@ for each worker hears its reports, in order. It goes on while play is cancelled,
 closed its socket, so that no finished round is lost. A worker whose socket closes earlier has died: what it was playing
 is returned to whoever asked for it. Another task sends a beat to a worker that was silent for a second, and kills one
 that answers none of many.
+
+Waking up for a report costs more than processing it. So while nobody waits for what a worker reports, the reports stay
+in its socket for some milliseconds, and those of several rounds are heard together. A worker that dies meanwhile has
+left them there.
 """
 
 import contextlib
@@ -26,6 +30,7 @@ from arena.worker.channel import Unpacker, packed
 from arena.worker.job import (
     Beat,
     DealWanted,
+    Finished,
     GoOn,
     MatchJob,
     MatchOver,
@@ -43,6 +48,9 @@ from arena.worker.process import END_SECONDS, WorkerProcess
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
+_REST: Final = 0.02  # seconds for which reports may stay in the socket; nobody who watches notices them
+_FAR: Final = 16  # rounds before the end of a match: even instant bots do not play so many during a rest
+_CALM: Final = 3  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
 
 
@@ -76,10 +84,15 @@ class Death:
 class _Playing:
     """A match in a worker."""
 
+    length: int  # rounds
     under_way: PlannedRound | None = None
     was_shown: bool = False
     death: Death | None = None
     over: trio.Event = attrs.field(factory=trio.Event)
+
+    @property
+    def is_far_from_over(self) -> bool:
+        return self.under_way is not None and self.length - self.under_way.number >= _FAR
 
 
 class CrewWorker:
@@ -93,6 +106,7 @@ class CrewWorker:
         self._sending = trio.Lock()
         self.matches: dict[str, _Playing] = {}
         self._missed = 0  # beats
+        self._calm = 0  # rounds in a row after which no match waited
         self._is_heard = False  # whether the next report would be heard at once
         self._is_set_up = False
         self._told: Standing | None = None
@@ -112,7 +126,7 @@ class CrewWorker:
             await self.send(standing)
 
     async def _begin(self, job: MatchJob) -> _Playing:
-        self.matches[job.planned.id] = playing = _Playing()
+        self.matches[job.planned.id] = playing = _Playing(job.planned.length)
         orders: list[Order] = [] if self._is_set_up else [self.setup]
         self._is_set_up, self._told = True, job.standing
         await self.send(*orders, job)
@@ -133,6 +147,8 @@ class CrewWorker:
             while data := await self._received():
                 for report in reports.feed(data):
                     await self._take(report, hear)
+                if self._calm >= _CALM and all(playing.is_far_from_over for playing in self.matches.values()):
+                    await trio.sleep(_REST)
         self._reap()
 
     async def _received(self) -> bytes:
@@ -151,11 +167,14 @@ class CrewWorker:
             case Shown(match):
                 self.matches[match].was_shown = True
                 return
+            case Finished():
+                self._calm += 1
             case MatchOver(match):
                 self.matches.pop(match).over.set()
                 return
         await hear(report)
         if waits(report):
+            self._calm = 0
             await self.send(GoOn(report.match if isinstance(report, DealWanted) else report.line.match))
 
     def _reap(self) -> None:

@@ -27,7 +27,7 @@ _FROM = 20  # rounds that are played before the measurement begins: by then all 
 
 @attrs.frozen
 class Figures:
-    """Of a tournament, from one of its first rounds to its last."""
+    """Of a tournament, from one of its first rounds to one of its last."""
 
     rounds: float  # a second
     decisions: float  # a second
@@ -45,7 +45,7 @@ def _seconds(pid: int) -> float:
 
 
 class _Meter:
-    """Hears the rounds, and takes the time of one of the first and of the last."""
+    """Hears the rounds, and takes the time of one of the first and of one of the last."""
 
     def __init__(self, last: int) -> None:
         self._last = last
@@ -57,7 +57,7 @@ class _Meter:
         if not isinstance(event, RoundFinished):
             return
         self._rounds += 1
-        if self._rounds > _FROM:
+        if _FROM < self._rounds <= self._last:
             self._thought += [ms for _, _, ms in event.line.moves if ms is not None]
         if self._rounds in (_FROM, self._last):
             owner = time.process_time()
@@ -82,7 +82,8 @@ def configured(*bots: str, **options: str) -> Config:
 
 def measured(config: Config, journal: Path) -> Figures:
     journal.unlink(missing_ok=True)
-    meter = _Meter(config.cycles * config.rounds * len(config.bots) * (len(config.bots) - 1) // 2)
+    rounds = config.cycles * config.rounds * len(config.bots) * (len(config.bots) - 1) // 2
+    meter = _Meter(rounds - rounds // 10)  # when the last ones are heard, the workers and their figures may be gone
     with Journal(journal) as opened:
         config, ledger = resume(opened, config)
         trio.run(Tournament(config, opened, ledger, meter).run)

@@ -1,0 +1,139 @@
+"""When the owner of a tournament hears what a worker reports. The other end of the socket is this test."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+import trio.testing
+
+from arena.tournament.crew import CrewWorker
+from arena.worker.channel import Unpacker, packed
+from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Started
+from engine.ruleset import PRESETS
+from tests.helpers.jobs import job_of
+from tests.helpers.rounds import random_round
+from tests.helpers.tournaments import configured, steady
+
+LENGTH = 100  # rounds
+REST = 0.02  # seconds
+
+
+class ScriptedWorker:
+    """A worker process that reports what the test says."""
+
+    place = ""
+
+    def __init__(self) -> None:
+        self.socket, self._theirs = socket.socketpair()
+        self._orders = Unpacker()
+
+    def report(self, *reports: Report) -> None:
+        self._theirs.sendall(b"".join(map(packed, reports)))
+
+    def orders(self) -> list[object]:
+        return list(self._orders.feed(self._theirs.recv(1 << 16)))
+
+    def kill(self) -> None:
+        self._theirs.close()
+
+    hang_up = kill
+
+    def ended(self) -> str:
+        return "ended"
+
+
+class Scene:
+    """A worker in a match, the owner that hears it, and a clock that stands still until the test moves it."""
+
+    def __init__(self, clock: trio.testing.MockClock) -> None:
+        self._clock = clock
+        self.process = ScriptedWorker()
+        self.worker = CrewWorker(self.process, Setup(1))
+        self.job: MatchJob = job_of(configured(steady("a"), steady("b"), rounds=str(LENGTH)))
+        self._heard: list[str] = []
+
+    async def hear(self, report: Report) -> None:
+        if isinstance(report, Finished):
+            self._heard.append(report.line.id)
+
+    async def heard(self, after: float = 0) -> list[str]:
+        """What the owner heard until so many seconds later, since the last call."""
+        self._clock.jump(after)
+        await trio.testing.wait_all_tasks_blocked()
+        heard, self._heard = self._heard, []
+        return heard
+
+    def play(self, number: int, *, fails: bool = False) -> str:
+        """Report a round of the match, and the start of the next one. Returns its id."""
+        match, planned = self.job.planned.id, self.job.planned.rounds[number - 1 : number + 1]
+        line = random_round(PRESETS["base"], number, id=planned[0].id, stop_after=5 if fails else None)
+        assert (line.fault is not None) is fails
+        starts = [Started(match, each, self.job.names) for each in planned]
+        self.process.report(starts[0], Shown(match), Finished(line), *starts[1:])
+        return line.id
+
+
+@asynccontextmanager
+async def begun(clock: trio.testing.MockClock) -> AsyncIterator[Scene]:
+    scene = Scene(clock)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(scene.worker.play, scene.job)
+        nursery.start_soon(scene.worker.listen, scene.hear)
+        await trio.testing.wait_all_tasks_blocked()
+        scene.process.orders()
+        try:
+            yield scene
+        finally:
+            scene.process.kill()
+            clock.autojump_threshold = 0  # the last rest
+
+
+async def test_rounds_of_a_long_match_are_heard_together(mock_clock: trio.testing.MockClock) -> None:
+    async with begun(mock_clock) as scene:
+        for number in (1, 2, 3):
+            assert await scene.heard() == []
+            name = scene.play(number)
+            assert await scene.heard() == [name]
+        names = [scene.play(4), scene.play(5)]
+        assert await scene.heard(after=REST * 0.9) == []
+        assert await scene.heard(after=REST * 0.2) == names
+
+
+async def test_a_round_that_the_match_waits_for_ends_the_rests(mock_clock: trio.testing.MockClock) -> None:
+    async with begun(mock_clock) as scene:
+        for number in (1, 2, 3):
+            scene.play(number)
+        await scene.heard()
+        name = scene.play(4, fails=True)
+        assert await scene.heard(after=REST) == [name]
+        assert scene.process.orders() == [GoOn(scene.job.planned.id)]
+        name = scene.play(5)
+        assert await scene.heard() == [name]
+
+
+async def test_the_last_rounds_of_a_match_are_heard_at_once(mock_clock: trio.testing.MockClock) -> None:
+    """The next match begins when the owner knows that this one is over."""
+    async with begun(mock_clock) as scene:
+        for number in range(1, LENGTH + 1):
+            name = scene.play(number)
+            heard = await scene.heard()
+            if number < LENGTH - 16:
+                heard += await scene.heard(after=REST)
+            assert heard == [name]
+
+
+async def test_what_a_worker_reported_before_it_died_is_heard(mock_clock: trio.testing.MockClock) -> None:
+    async with begun(mock_clock) as scene:
+        for number in (1, 2, 3):
+            scene.play(number)
+        await scene.heard()
+        names = [scene.play(4), scene.play(5)]
+        scene.process.report(Shown(scene.job.planned.id))
+        scene.process.kill()
+        assert await scene.heard(after=REST) == names
+        assert await scene.heard(after=REST) == []
+        playing = scene.worker.matches[scene.job.planned.id]
+        assert playing.death is not None
+        assert playing.death.was_shown
+        assert playing.death.under_way == scene.job.planned.rounds[5]

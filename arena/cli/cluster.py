@@ -141,7 +141,7 @@ def _terms(config: Config, ship: bool) -> "Terms":
 
     bots = [bot for bot in config.bots if isinstance(bot, BotSpec)]
     try:
-        return Terms.of(bots, ship=ship)
+        return Terms.of(bots, config.journal, ship=ship)
     except (FolderError, OSError) as error:
         raise Refused(f"--ship: {error}") from None
 

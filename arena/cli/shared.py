@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -130,18 +130,15 @@ def with_sandboxes(bots: Sequence[S], hidden: Sequence[Path] = ()) -> tuple[S, .
     return cast("tuple[S, ...]", found.bots)
 
 
-_BESIDE_JOURNALS: Final = ("secret", "names", "faults", "stderr")
-
-
 def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> "Config":
     """The tournament with its bots as `with_sandboxes` makes them; they see neither the journal nor what belongs to
     it."""
     import attrs
 
-    from arena.journal.file import beside
+    from arena.journal.file import belongings
 
     if config.journal is not None:
-        hidden = [config.journal, *(beside(config.journal, each) for each in _BESIDE_JOURNALS), *hidden]
+        hidden = [*belongings(config.journal), *hidden]
     return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden))
 
 

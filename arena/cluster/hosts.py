@@ -9,6 +9,7 @@ import attrs
 from arena.cluster.comparison import differences
 from arena.cluster.machine import Asked, Facts, asked_about, facts_of, folder_of, unpacked
 from arena.cluster.parcel import discard, packed, receive
+from arena.journal.file import belongings
 from arena.plan.bot_spec import BotSpec
 from arena.worker.away import localized
 from arena.worker.job import Away
@@ -33,13 +34,16 @@ class Terms:
     cwd: str
     ours: Facts  # what the answer should be
     parcels: tuple[tuple[str, str, bytes], ...] = ()  # bot, folder, and the folder as bytes, if folders are sent along
+    ignored: frozenset[str] = frozenset()  # names of the tournament's own files, if a bot's folder holds them too
 
     @classmethod
-    def of(cls, bots: Sequence[BotSpec], *, ship: bool) -> Self:
-        """Raises FolderError if a folder cannot be sent, and OSError."""
+    def of(cls, bots: Sequence[BotSpec], journal: Path | None, *, ship: bool) -> Self:
+        """The journal and its secret may lie in the folder of a bot: they change while the tournament is played, and
+        no other machine may have them. Raises FolderError if a folder cannot be sent, and OSError."""
         away = Away(str(Path.cwd()))
-        asked = asked_about("", bots, away)
-        return cls(tuple(bots), away.cwd, facts_of(asked), tuple(_parcels(asked)) if ship else ())
+        ignored = frozenset(path.name for path in belongings(journal)) if journal else frozenset[str]()
+        asked = asked_about("", bots, away, ignored)
+        return cls(tuple(bots), away.cwd, facts_of(asked), tuple(_parcels(asked)) if ship else (), ignored)
 
     def away(self, root: str) -> Away:
         """Where the bots are on a machine that received the parcels in this folder."""
@@ -55,7 +59,7 @@ def _parcels(asked: Asked) -> list[tuple[str, str, bytes]]:
     for bot in asked.bots:
         folder = folder_of(localized(bot, asked.away))
         if folder is not None:
-            found.append((bot.name, str(folder), packed(folder)))
+            found.append((bot.name, str(folder), packed(folder, asked.ignored)))
     return found
 
 
@@ -72,7 +76,7 @@ async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
         if isinstance(root, Exception):
             return Host(address, address, away, (f"the folders of bots could not be sent there: {_words(root)}",))
         away = terms.away(root)
-    data = await _asked(client, address, told, asked_about(run, terms.bots, away))
+    data = await _asked(client, address, told, asked_about(run, terms.bots, away, terms.ignored))
     if isinstance(data, ModuleNotFoundError):
         return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
     if isinstance(data, Exception):

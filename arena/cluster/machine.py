@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,7 @@ PEERS: Final = ("distributed", "dask", "msgpack", "cloudpickle")  # what Dask ne
 _IGNORED: Final = ("__pycache__", ".git")
 HOST_VARIABLE: Final = "ARENA_HOST"  # names a machine whose own name means nothing, such as a container
 _DIGITS: Final = 32  # of a digest
+_NUMBER: Final = re.compile(r"\.\d+$")  # the secret of an earlier tournament is called cup.secret.1
 _FEW_FILES: Final = 500
 _MOST_FILES: Final = 20_000  # of a bot's folder; with more it is not the folder of one bot
 _CROWDED: Final = ("/", "/tmp", "/var/tmp", "/etc", "/home", "/root", "/usr", "/opt")  # never the folder of one bot
@@ -38,6 +40,7 @@ class Asked:
     run: str
     bots: tuple[BotSpec, ...]  # as `portable` and `without_values` make them
     away: Away = attrs.field(eq=False)
+    ignored: frozenset[str] = frozenset()  # names of files and folders that belong to no bot
 
 
 class BotFacts(msgspec.Struct, frozen=True):
@@ -68,9 +71,9 @@ def unpacked(data: bytes) -> Facts:
     return msgspec.json.decode(data, type=Facts)
 
 
-def asked_about(run: str, bots: Sequence[BotSpec], away: Away) -> Asked:
+def asked_about(run: str, bots: Sequence[BotSpec], away: Away, ignored: frozenset[str] = frozenset()) -> Asked:
     """The question about these bots. It has no values of their environments, which may be secrets, except for PATH."""
-    return Asked(run, tuple(map(_without_values, map(portable, bots))), away)
+    return Asked(run, tuple(map(_without_values, map(portable, bots))), away, ignored)
 
 
 def _without_values(spec: BotSpec) -> BotSpec:
@@ -81,7 +84,7 @@ def _without_values(spec: BotSpec) -> BotSpec:
 def facts_of(asked: Asked) -> Facts:
     """The facts about this machine. They are found out once for each run."""
     bots = [localized(bot, asked.away) for bot in asked.bots]
-    found = {bot.name: _bot_facts(bot) for bot in bots}
+    found = {bot.name: _bot_facts(bot, asked.ignored) for bot in bots}
     return Facts(
         host=os.environ.get(HOST_VARIABLE) or platform.node(),
         arena=VERSION,
@@ -118,13 +121,13 @@ def _sources() -> str:
     return total.hexdigest()[:_DIGITS]
 
 
-def _bot_facts(spec: BotSpec) -> BotFacts:
+def _bot_facts(spec: BotSpec, ignored: frozenset[str]) -> BotFacts:
     if missing := missing_program(spec):
         return BotFacts(missing=missing)
     if (folder := folder_of(spec)) is None:
         return BotFacts()
     try:
-        files = _digests(folder)
+        files = _digests(folder, ignored)
         return BotFacts(folder=str(folder), digest=_digest(files), files=files if len(files) <= _FEW_FILES else {})
     except (OSError, FolderError) as error:
         return BotFacts(folder=str(folder), problem=str(error))
@@ -158,11 +161,11 @@ def _is_interpreter(spec: BotSpec, word: str) -> bool:
     return Path(word).name.startswith(("python", "node", "java", "ruby", "perl", "deno", "bash", "sh"))
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def _digests(folder: Path, ignored: frozenset[str]) -> dict[str, str]:
     """The digest of each file in a folder: what is in it, and whether it can be run. Raises OSError, and FolderError if
     there are too many."""
     found = {}
-    for path in files_in(folder):
+    for path in files_in(folder, ignored):
         with open(path, "rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         is_program = "x" if os.access(path, os.X_OK) else "-"
@@ -174,18 +177,18 @@ def _digest(files: dict[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:_DIGITS]
 
 
-def files_in(folder: Path) -> Iterator[Path]:
-    """The regular files in a folder, in a fixed order, without caches; `folder` itself, if it is a file. Raises
-    FolderError if there are too many."""
+def files_in(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[Path]:
+    """The regular files in a folder, in a fixed order, without caches and what has a name in `ignored`; `folder`
+    itself, if it is a file. Raises FolderError if there are too many."""
     if folder.is_file():
         yield folder
         return
     count = 0
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _IGNORED)
+        folders[:] = sorted(name for name in folders if name not in _IGNORED and name not in ignored)
         for name in sorted(names):
             path = Path(place, name)
-            if path.is_file():
+            if path.is_file() and _NUMBER.sub("", name) not in ignored:
                 count += 1
                 if count > _MOST_FILES:
                     raise FolderError(f"{folder} has more than {_MOST_FILES:,} files; give the bot a folder of its own")

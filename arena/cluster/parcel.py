@@ -23,10 +23,10 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
     data: bytes
 
 
-def packed(folder: Path) -> bytes:
-    """All files in a folder, or one file. Raises FolderError if they are too many or too large, and OSError."""
+def packed(folder: Path, ignored: frozenset[str] = frozenset()) -> bytes:
+    """All files in a folder without those whose names are in `ignored`, or one file. Raises FolderError if they are too many or too large, and OSError."""
     root, size, files = folder.parent if folder.is_file() else folder, 0, []
-    for path in files_in(folder):
+    for path in files_in(folder, ignored):
         size += path.stat().st_size
         if size > _MOST_BYTES:
             raise FolderError(f"{folder} has more than {_MOST_BYTES >> 20} MB; copy it to each machine instead")

@@ -70,6 +70,11 @@ def beside(journal: Path, ending: str) -> Path:
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.{ending}")
 
 
+def belongings(journal: Path) -> tuple[Path, ...]:
+    """The journal and what lies beside it, which no bot may see."""
+    return journal, *(beside(journal, ending) for ending in ("secret", "names", "faults", "stderr"))
+
+
 class Journal:
     """The only writer of a journal: it holds the file's lock until it is closed. Raises JournalError."""
 

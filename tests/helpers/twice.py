@@ -20,7 +20,7 @@ def main(scheduler: str, journal: str, rounds: str, cycles: str, *bots: str) -> 
     crews: list[ClusterCrew] = []
 
     def hire(*arguments: object) -> ClusterCrew:
-        terms = Terms.of([bot for bot in config.bots if isinstance(bot, BotSpec)], ship=False)
+        terms = Terms.of([bot for bot in config.bots if isinstance(bot, BotSpec)], config.journal, ship=False)
         make = partial(ClusterCrew, scheduler=scheduler, terms=terms, twice=True)
         crews.append(make(*arguments))  # type: ignore[arg-type]
         return crews[-1]

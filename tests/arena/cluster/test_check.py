@@ -130,6 +130,14 @@ def test_folders_that_are_sent_along_are_used_and_removed(cluster: Cluster, bot:
     assert not any(line.fault for line in rounds_in(journal))
 
 
+def test_a_bot_may_lie_in_the_folder_in_which_the_tournament_is_played(cluster: Cluster, bot: Path) -> None:
+    """Its folder changes while it plays, because the journal grows there."""
+    journal = bot / "cup.jsonl"
+    ran = done(on(cluster, journal, "greedy", f"where={bot}/bot.py", seed=None))
+    assert ran.returncode == 0, ran.stderr
+    assert rounds_in(journal)
+
+
 def test_a_folder_that_is_too_large_is_refused(bot: Path) -> None:
     with open(bot / "book.bin", "wb") as file:
         file.truncate(65 << 20)

@@ -119,5 +119,19 @@ def test_what_was_received_is_discarded(folder: Path) -> None:
 
 
 def test_terms_say_where_sent_bots_are(folder: Path) -> None:
-    terms = Terms.of([parse_bot("greedy"), BotSpec("mine", (str(folder / "bot"),))], ship=True)
+    terms = Terms.of([parse_bot("greedy"), BotSpec("mine", (str(folder / "bot"),))], None, ship=True)
     assert terms.away("/there").folders == {"mine": (str(folder), "/there/0")}
+
+
+def test_the_files_of_a_tournament_are_neither_compared_nor_sent(folder: Path, tmp_path: Path) -> None:
+    """The tournament may be played in the folder of a bot: its journal grows, and its secret stays here."""
+    bots, journal = [BotSpec("mine", (str(folder / "bot"),))], folder / "cup.jsonl"
+    before = Terms.of(bots, journal, ship=True)
+    for name in ("cup.jsonl", "cup.secret", "cup.secret.1", "cup.faults/1/bundle.json", "cup.stderr/1-mine.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    facts_of.cache_clear()
+    after = Terms.of(bots, journal, ship=True)
+    assert differences(before.ours, after.ours) == []
+    unpacked_into(tmp_path / "there", after.parcels[0][2])
+    assert {path.name for path in (tmp_path / "there").rglob("*")} == {"bot", "data", "book"}

@@ -10,6 +10,7 @@ patience is over. Callbacks are called in trio's thread.
 """
 
 import asyncio
+import contextlib
 import logging
 import socket
 import time
@@ -78,6 +79,7 @@ class RemoteWorker:
         self.socket = theirs
         self._kill = kill
         self.words = "was lost"  # how it ended
+        self.is_lost = True  # whether nobody said how it ended, because the way to it was lost
         self.with_all = False  # it was lost together with all others
         self.core: int | None = None  # that it may have for itself
 
@@ -200,8 +202,9 @@ class Bridge:
         self._thread.join()
 
     def call(self, what: Callable[..., object], *arguments: Any) -> None:
-        """Call something in the thread of the client, soon."""
-        self.loop.call_soon_threadsafe(what, *arguments)
+        """Call something in the thread of the client, soon, if it has not ended."""
+        with contextlib.suppress(RuntimeError):  # it has, because it could not go on
+            self.loop.call_soon_threadsafe(what, *arguments)
 
     def _tell(self, what: Callable[..., object], *arguments: Any) -> None:
         """Call something in trio's thread, soon."""
@@ -217,6 +220,7 @@ class Bridge:
     def _submit(self) -> None:
         places = [address for address, host in self._hosts.items() if host is not None and not host.problems]
         if self._client is None or not places:
+            self._tell(self._hears.slots_are, 0)  # else the crew would submit again at once, until the next look
             self._tell(self._hears.task_over)
             return
         self._submitted += 1
@@ -256,6 +260,8 @@ class Bridge:
         asyncio.set_event_loop(self.loop)
         try:
             self.loop.run_until_complete(self._stay_connected())
+        except Exception as error:  # a bug of ours or of Dask; without us the tournament would wait for ever
+            self._tell(self._hears.failed, f"the connection to the cluster failed: {error!r}")
         finally:
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
@@ -291,8 +297,7 @@ class Bridge:
             task.cancel()
         hosts, self._hosts, self._client = self._hosts, {}, None
         if self._terms.parcels and self._over.is_set():
-            for address in hosts:
-                await left(client, address, self.run)
+            await asyncio.gather(*(left(client, address, self.run) for address in hosts))
         await closed(client)
 
     async def _serve(self, client: Any) -> None:
@@ -365,8 +370,9 @@ class Bridge:
                 if tunnel.task == task:  # Dask runs the task again, because its Dask worker died
                     tunnel.end("was lost: its Dask worker has left the cluster")
             host = self._hosts.get(address)
-            if host is None:
-                return  # it has left the cluster
+            if host is None:  # it has left the cluster, or did not answer and is asked again
+                self.release(task)
+                return
             self._tunnels[shift] = tunnel = _Tunnel(self, task, shift, host)
             self._pending.pop(task, None)
             tunnel.worker.core = int(data) if data else None
@@ -379,6 +385,7 @@ class Bridge:
             return
         known.events += 1
         if kind == "end":
+            known.worker.is_lost = False
             known.end(data.decode())
             self.release(task)
         else:

@@ -35,6 +35,7 @@ from arena.plan.schedule import PlannedRound
 from arena.tournament.crew import CrewWorker, Death, Hear
 from arena.worker.away import portable
 from arena.worker.job import (
+    Bundled,
     Deals,
     DealWanted,
     Finished,
@@ -55,6 +56,7 @@ _AHEAD: Final = 1.0  # seconds of play for which a shift has deals
 _QUICK: Final = 0.5  # seconds of a match, if the next one should already be there when it ends
 _STRAGGLER: Final = 3.0  # times the usual duration of a match
 _SOON: Final = 5.0  # seconds in which nothing is a straggler
+_AT_ONCE: Final = 30.0  # seconds in which all shifts of a lost machine are noticed
 
 
 @attrs.define(eq=False)
@@ -119,6 +121,7 @@ class ClusterCrew:
         self._tasks = 0  # submitted and not over
         self._slots = 0
         self._pace = _Pace()
+        self._losses: dict[str, tuple[float, frozenset[str]]] = {}  # by machine: since when, and whose rounds counted
         self._is_closing = False
         self.second_attempts = 0  # at matches that another shift was playing
         self._nursery: trio.Nursery | None = None
@@ -263,12 +266,24 @@ class ClusterCrew:
 
     def _with_deals(self, death: Death, attempt: _Attempt, shift: _Remote) -> Death:
         """The death with all rounds whose deals the shift had."""
-        death = attrs.evolve(death, is_ours=not shift.process.with_all)
+        death = attrs.evolve(death, is_ours=self._counts(shift.process, frozenset(attempt.job.names)))
         if self._key.is_public:
             return death
         under_way = death.under_way if death.under_way and death.under_way.id in attempt.granted else None
         others = tuple(planned for planned in attempt.granted.values() if planned != under_way)
         return attrs.evolve(death, under_way=under_way, was_shown=True, also_shown=others)
+
+    def _counts(self, process: RemoteWorker, bots: frozenset[str]) -> bool:
+        """Whether the loss of this worker counts as one of its bots: nobody knows whether a bot caused it. A machine
+        that is lost takes all its matches along, which counts once for each bot."""
+        if process.with_all or not process.is_lost:
+            return not process.with_all
+        now = time.monotonic()
+        since, counted = self._losses.get(process.host.name, (-math.inf, frozenset[str]()))
+        if now - since > _AT_ONCE:
+            since, counted = now, frozenset()
+        self._losses[process.host.name] = since, counted | bots
+        return not bots <= counted
 
     async def _listen(self, shift: _Remote) -> None:
         try:
@@ -287,6 +302,9 @@ class ClusterCrew:
         match report:
             case DealWanted(_, round_id, _) if attempt:
                 await self._grant(shift, attempt, round_id)
+                return
+            case Voided() if attempt and len(attempt.match.attempts) > 1:
+                shift.process.kill()  # the other attempt goes on with the deal that would be void now
                 return
             case Voided(line) if attempt:
                 attempt.voids[line.id] = attempt.voids.get(line.id, 0) + 1
@@ -329,7 +347,7 @@ def _match_of(report: Report) -> str | None:
     match report:
         case Finished(line) | Voided(line):
             return line.match
-        case Started(match) | DealWanted(match):
+        case Started(match) | DealWanted(match) | Bundled(match):
             return match
         case RoundSeen(scene):
             return scene.match

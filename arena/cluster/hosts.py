@@ -1,10 +1,12 @@
 """Prepare the machines of a cluster for a tournament: send folders along, and compare everything."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
+import msgspec
 
 from arena.cluster.comparison import differences
 from arena.cluster.machine import Asked, Facts, asked_about, facts_of, folder_of, unpacked
@@ -13,6 +15,10 @@ from arena.journal.file import belongings
 from arena.plan.bot_spec import BotSpec
 from arena.worker.away import localized
 from arena.worker.job import Away
+
+_SEND_SECONDS: Final = 600.0  # for all folders
+ANSWER_SECONDS: Final = 120.0  # a busy machine needs long to load the arena, and to read the folders of bots
+_LEAVE_SECONDS: Final = 10.0
 
 
 @attrs.frozen
@@ -72,28 +78,34 @@ async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
     """Send the parcels to a Dask worker, and compare its machine with ours."""
     away = Away(terms.cwd)
     if terms.parcels:
-        root = await _asked(client, address, receive, run, [data for _, _, data in terms.parcels])
+        root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.parcels])
         if isinstance(root, Exception):
             return Host(address, address, away, (f"the folders of bots could not be sent there: {_words(root)}",))
         away = terms.away(root)
-    data = await _asked(client, address, told, asked_about(run, terms.bots, away, terms.ignored))
+    data = await _asked(client, address, ANSWER_SECONDS, told, asked_about(run, terms.bots, away, terms.ignored))
     if isinstance(data, ModuleNotFoundError):
         return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
     if isinstance(data, Exception):
         return Host(address, address, away, (f"it does not say what it is like: {_words(data)}",), answered=False)
-    facts = unpacked(data)
+    try:
+        facts = unpacked(data)
+    except msgspec.DecodeError:
+        return Host(address, address, away, ("its arena answers in another way; install the same version there",))
     return Host(address, facts.host, away, tuple(differences(terms.ours, facts)))
 
 
 async def left(client: Any, address: str, run: str) -> None:
-    """Have a Dask worker forget what it received."""
-    await _asked(client, address, discard, run)
+    """Have a Dask worker forget what it received, if it answers soon."""
+    await _asked(client, address, _LEAVE_SECONDS, discard, run)
 
 
-async def _asked(client: Any, address: str, function: Any, *arguments: Any) -> Any:
+async def _asked(client: Any, address: str, seconds: float, function: Any, *arguments: Any) -> Any:
     """Call a function in a Dask worker. Returns what it returns, or the exception that was raised on the way."""
+    called = client.run(function, *arguments, workers=[address], on_error="return")
     try:
-        found = await client.run(function, *arguments, workers=[address], on_error="return")
+        found = await asyncio.wait_for(called, seconds)
+    except TimeoutError:
+        return TimeoutError(f"there was no answer within {seconds:.0f} s")
     except Exception as error:  # whatever Dask raises, there is no answer
         return error
     return found.get(address, LookupError("it has left the cluster"))

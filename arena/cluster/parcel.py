@@ -24,7 +24,8 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
 
 
 def packed(folder: Path, ignored: frozenset[str] = frozenset()) -> bytes:
-    """All files in a folder without those whose names are in `ignored`, or one file. Raises FolderError if they are too many or too large, and OSError."""
+    """All files in a folder without those whose names are in `ignored`, or one file. Raises FolderError if they are too
+    many or too large, and OSError."""
     root, size, files = folder.parent if folder.is_file() else folder, 0, []
     for path in files_in(folder, ignored):
         size += path.stat().st_size

@@ -125,7 +125,7 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     reason: str
     started: str
     excused: int | None = None  # the seat whose lateness was excused; null if the arena itself failed
-    # The round was not under way: it is void only because the bots may have seen its deal on a machine that was lost.
+    # It is void only because the bots may have seen its deal when a machine was lost; that is not a loss of theirs.
     along: bool | UnsetType = UNSET
 
     def __post_init__(self) -> None:

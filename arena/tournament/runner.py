@@ -77,7 +77,7 @@ from engine.scoring import Score
 _MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
 _MOST_LOST: Final = 5  # rounds of one bot, for the same reasons, in the whole tournament; for a long one see `_lost`
 _LARGEST_BUNDLE: Final = 4 << 20  # characters, from another machine
-_IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
+IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
 
@@ -154,7 +154,7 @@ class Tournament:
     async def run(self) -> None:
         """Play all missing rounds. Raises TournamentError if the tournament cannot continue, and a group with what the
         listener raises."""
-        self._sender, receiver = trio.open_memory_channel[TournamentEvent](_IN_FLIGHT)
+        self._sender, receiver = trio.open_memory_channel[TournamentEvent](IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._writer.run, receiver, self._playing.cancel)
             async with self._sender, self._crew.at_work():
@@ -212,14 +212,15 @@ class Tournament:
         for other in death.also_shown if not key.is_public else ():
             await self._void_along(void_line(other, match.id, names, Void(death.reason), utc_now()))
         if planned is not None and planned.id not in self._ledger.finished and death.was_shown and not key.is_public:
-            await self._hear(Voided(void_line(planned, match.id, names, Void(death.reason), utc_now())))
+            line = void_line(planned, match.id, names, Void(death.reason), utc_now())
+            await (self._void(line) if death.is_ours else self._void_along(line))
         elif death.is_ours:
             unfinished = planned is not None and planned.id not in self._ledger.finished
             what = f"round {planned.id}" if planned and unfinished else f"match {match.id}"
             self._failed(match.id, what, death.reason)
 
     async def _void_along(self, line: VoidLine) -> None:
-        """Make a round void that was not under way, only because its deal may have been seen."""
+        """Make a round void only because its deal may have been seen; the loss does not count as one of its bots."""
         line = msgspec.structs.replace(line, along=True)
         self._ledger.add_void(line)
         await self._tell(RoundVoid(line))
@@ -241,7 +242,7 @@ class Tournament:
                 spec = self._config.bots[number]
                 assert isinstance(spec, BotSpec)
                 self._stderr.of(number, spec)(data)
-            case Bundled(folder, files):
+            case Bundled(_, round_id, folder, files) if round_id not in self._ledger.finished:
                 self._keep_bundle(folder, files)
             case Looked(scene, referee) if self._audience is not None:
                 self._audience.look(scene, referee)
@@ -264,8 +265,8 @@ class Tournament:
             return  # it is played again, if the organiser accepts the change
         for identified in self._ledger.identities.before(line):
             await self._tell(identified)
+        withdrawn = self._ledger.add(line)  # before anything else can happen: another attempt may report the same round
         await self._tell(RoundFinished(line))
-        withdrawn = self._ledger.add(line)
         self._failures.pop(line.match, None)
         for name in withdrawn:
             await self._tell(BotWithdrawn(name, self._config.max_faults))
@@ -331,7 +332,7 @@ class Tournament:
 
     def _keep_bundle(self, folder: Path, files: Mapping[str, str]) -> None:
         """Write the bundle of a fault on another machine."""
-        sound = folder.parent == self._beside("faults") and not any("/" in name for name in files)
+        sound = folder.parent == self._beside("faults") and all(map(_is_plain, (folder.name, *files)))
         if not sound or sum(map(len, files.values())) > _LARGEST_BUNDLE:
             self.warn(
                 f"no bundle for {folder.name}: it is larger than {_LARGEST_BUNDLE >> 20} MB, or not a bundle at all"
@@ -390,3 +391,8 @@ class Tournament:
             {name: ledger.voids[name] for name in ids if name in ledger.voids},
             {name: ledger.dealt[name] for name in ids if name in ledger.dealt},
         )
+
+
+def _is_plain(name: str) -> bool:
+    """Whether this is the name of a file or folder, and no path that leads elsewhere."""
+    return name not in ("", ".", "..") and not set(name) & {"/", "\0"}

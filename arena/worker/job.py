@@ -200,6 +200,8 @@ class Wrote:
 class Bundled:
     """The files of a fault bundle, by name, likewise."""
 
+    match: str
+    round: str
     folder: Path  # of the owner
     files: Mapping[str, str] = attrs.field(repr=False)
 

@@ -168,7 +168,7 @@ class JobPlay:
         files = bundle_files(folder, self._job, played, players, self._score.points)
         try:
             if self._job.away:
-                self._unsent = Bundled(folder, files)
+                self._unsent = Bundled(self._job.planned.id, played.planned.id, folder, files)
             else:
                 write_bundle(folder, files)
             return str(folder)

@@ -1,0 +1,197 @@
+"""What the crew, the bridge and the comparison decide, with machines that only a test plays."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+import attrs
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from arena.cluster import bridge as bridge_module
+from arena.cluster import crew as crew_module
+from arena.cluster import hosts
+from arena.cluster.bridge import Bridge, RemoteWorker
+from arena.cluster.crew import ClusterCrew
+from arena.cluster.hosts import Host, Terms, prepared
+from arena.match.round_play import Void
+from arena.plan.config import Config
+from arena.plan.deals import DealKey
+from arena.plan.schedule import MatchId
+from arena.tournament.crew import Death
+from arena.worker.channel import packed
+from arena.worker.job import Away, MatchJob, MatchOver, Report, Shown, Standing, Started, Voided
+from arena.worker.recording import void_line
+from tests.helpers.jobs import job_of
+from tests.helpers.tournaments import configured
+
+TERMS: Any = None  # which only the bridge needs
+
+
+class _Machine:
+    """One shift, as the crew sees it; it says what the test sends."""
+
+    def __init__(self, crew: ClusterCrew, name: str):
+        self._ours, theirs = socket.socketpair()
+        self.was_killed = False
+        crew.arrived(RemoteWorker(Host("tcp://127.0.0.1:1", name, Away("/")), theirs, self.kill))
+
+    def kill(self) -> None:
+        self.was_killed = True
+        self.vanish()
+
+    def vanish(self) -> None:
+        self._ours.close()
+
+    def say(self, *reports: Report) -> None:
+        self._ours.sendall(b"".join(map(packed, reports)))
+
+
+@pytest.fixture
+def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unconnected:
+        def submit(self) -> None:
+            raise AssertionError("there are no slots")
+
+    monkeypatch.setattr(crew_module, "Bridge", lambda *_: nullcontext(Unconnected()))
+
+
+def crew_of(config: Config, key: DealKey, heard: list[Report], *, twice: bool = False) -> ClusterCrew:
+    async def hear(report: Report) -> None:
+        heard.append(report)
+
+    return ClusterCrew(
+        attrs.evolve(config, key=key), hear, Standing, pytest.fail, scheduler="", terms=TERMS, twice=twice
+    )
+
+
+async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJob) -> None:
+    found.append(await play(lambda: job))
+
+
+@pytest.mark.usefixtures("no_bridge")
+def test_a_round_that_one_of_two_attempts_could_not_finish_is_not_void() -> None:
+    """The other attempt plays on with the deal, which would be the wrong one after a void."""
+    config, heard, ends = configured("greedy", "random"), list[Report](), list[Death | None]()
+    job = job_of(config)
+    line = void_line(job.planned.rounds[0], job.planned.id, job.names, Void("stalled"), "2026-01-31T12:00:00Z")
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("7", is_public=True), heard, twice=True)
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            one, two = _Machine(crew, "one"), _Machine(crew, "two")
+            nursery.start_soon(_keep, ends, crew.play, job)
+            await wait_all_tasks_blocked()
+            assert crew.second_attempts == 1
+            one.say(Voided(line))
+            await wait_all_tasks_blocked()
+            assert (one.was_killed, two.was_killed, heard, ends) == (True, False, [], [])
+            two.say(Voided(line))  # now it is the only one
+            await wait_all_tasks_blocked()
+            assert (two.was_killed, heard) == (False, [Voided(line)])
+            two.say(MatchOver(job.planned.id))
+            await wait_all_tasks_blocked()
+            two.vanish()
+
+    trio.run(main)
+    assert ends == [None]
+
+
+@pytest.mark.usefixtures("no_bridge")
+def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> None:
+    config, ends = configured("greedy", "random"), list[Death | None]()
+    first = job_of(config)
+    jobs = [
+        attrs.evolve(first, planned=attrs.evolve(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)
+    ]
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("secret"), [])
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            machines = [_Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "small")]
+            for machine, job in zip(machines, jobs, strict=True):
+                nursery.start_soon(_keep, ends, crew.play, job)
+                await wait_all_tasks_blocked()
+                machine.say(Started(job.planned.id, job.planned.rounds[0], job.names), Shown(job.planned.id))
+            await wait_all_tasks_blocked()
+            for machine in machines:
+                machine.vanish()
+                await wait_all_tasks_blocked()
+
+    trio.run(main)
+    deaths = [death for death in ends if death]
+    assert [death.is_ours for death in deaths] == [True, False, False, True]
+    assert all(death.was_shown and death.under_way for death in deaths)
+
+
+def test_a_task_that_cannot_be_submitted_leaves_no_room_for_the_next_one() -> None:
+    """Else the crew would try again at once, for as long as there is no scheduler."""
+    told: list[tuple[str, tuple[int, ...]]] = []
+
+    class Hears:
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *arguments: told.append((name, arguments))
+
+    async def main() -> None:
+        hears: Any = Hears()
+        bridge = Bridge("tcp://127.0.0.1:1", TERMS, hears)
+        bridge.submit()
+        bridge.loop.run_until_complete(asyncio.sleep(0))
+        bridge.loop.close()
+        await wait_all_tasks_blocked()
+
+    trio.run(main)
+    assert told == [("slots_are", (0,)), ("task_over", ())]
+
+
+def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(_: str) -> None:
+        raise RuntimeError("a surprise")
+
+    monkeypatch.setattr(bridge_module, "connected", fail)
+    reasons: list[str] = []
+
+    class Hears:
+        failed = reasons.append
+
+    async def main() -> None:
+        hears: Any = Hears()
+        with Bridge("tcp://127.0.0.1:1", TERMS, hears):
+            while not reasons:
+                await trio.sleep(0.01)
+
+    trio.run(main)
+    assert reasons == ["the connection to the cluster failed: RuntimeError('a surprise')"]
+
+
+class _Client:
+    """A client of a cluster with one Dask worker, at "there"."""
+
+    def __init__(self, answer: bytes | None):
+        self._answer = answer
+
+    async def run(self, *_: object, **__: object) -> dict[str, bytes]:
+        if self._answer is None:
+            await asyncio.Event().wait()
+        assert self._answer is not None
+        return {"there": self._answer}
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (b'{"host":1}', "its arena answers in another way; install the same version there"),
+        (None, "it does not say what it is like: there was no answer within 0 s"),
+    ],
+)
+def test_a_machine_that_does_not_answer_or_in_another_way(
+    answer: bytes | None, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if answer is None:
+        monkeypatch.setattr(hosts, "ANSWER_SECONDS", 0.0)
+    terms = Terms.of([], None, ship=False)
+    assert asyncio.run(partial(prepared, _Client(answer), "there", "run", terms)()).problems == (problem,)

@@ -98,40 +98,50 @@ def _filled(gaps: int, wild: Sequence[Card]) -> set[int]:
 
 def can_still_beat(side: tuple[Card, ...], needs: int, blind: bool, unseen: int, target: Strength) -> bool:
     """Whether unseen clan cards can make the incomplete `side` strictly stronger than `target`."""
+    return beating_cards(side, needs, blind, unseen, target) != 0
+
+
+def beating_cards(side: tuple[Card, ...], needs: int, blind: bool, unseen: int, target: Strength) -> int:
+    """Unseen clan cards, as a bit mask, some of which make the incomplete `side` strictly stronger than `target`; 0 if
+    no cards do. As long as all of them are unseen, this stays true, whichever others are seen."""
     missing = needs - len(side)
     if unseen.bit_count() < missing:
-        return False
+        return 0
     if blind:
-        return strength(Formation.SUM, highest_total(side) + _top_total(unseen, missing)) > target
+        total, cards = _highest(unseen, missing)
+        return cards if strength(Formation.SUM, highest_total(side) + total) > target else 0
     profile, colours = profile_of(side)
     shape, shifts = _shape(profile, needs), _SHIFTS[colours]
     for hoped, values in shape.colour_runs:
         if hoped <= target:
-            return False  # all further candidates are weaker still
+            return 0  # all further candidates are weaker still
         for shift in shifts:
             if unseen >> shift & values == values:
-                return True
+                return values << shift
     for hoped, cards in shape.alike:
         if hoped <= target:
-            return False
+            return 0
         if (cards & unseen).bit_count() >= missing:
-            return True
+            return cards & unseen
     for shift in shifts:
-        top = _TOP_TOTALS[missing][unseen >> shift & _COLOUR_BITS]
+        bits = unseen >> shift & _COLOUR_BITS
+        top = _TOP_TOTALS[missing][bits]
         if top >= 0 and strength(Formation.COLOUR, shape.total + top) > target:
-            return True
+            return bits << shift
     if target >= _WEAKEST_COLOUR:
-        return False  # every run and every sum is weaker than any colour
+        return 0  # every run and every sum is weaker than any colour
     present = _values_in(unseen)
     for hoped, values in shape.runs:
         if hoped <= target:
-            return False
+            return 0
         if values & present == values:
-            return True
-    return strength(Formation.SUM, shape.total + _top_total(unseen, missing)) > target
+            return values * _IN_EACH_COLOUR & unseen
+    total, cards = _highest(unseen, missing)
+    return cards if strength(Formation.SUM, shape.total + total) > target else 0
 
 
 _WEAKEST_COLOUR: Final = strength(Formation.COLOUR, 0)
+_IN_EACH_COLOUR: Final = sum(1 << 9 * c for c in range(len(COLOURS)))  # times bits of values: all cards of these values
 
 
 def _values_in(cards: int) -> int:
@@ -140,13 +150,15 @@ def _values_in(cards: int) -> int:
     return (cards | cards >> 9 | cards >> 18) & _COLOUR_BITS
 
 
-def _top_total(cards: int, count: int) -> int:
-    """The sum of the `count` highest values in a mask of at least `count` clan cards."""
-    total = 0
+def _highest(cards: int, count: int) -> tuple[int, int]:
+    """The sum of the `count` highest values in a mask of at least `count` clan cards, and all cards of these values."""
+    total = found = 0
     for value in reversed(VALUES):
-        used = min(count, (cards & _VALUE_MASKS[value - 1]).bit_count())
+        alike = cards & _VALUE_MASKS[value - 1]
+        used = min(count, alike.bit_count())
+        found |= alike
         total += used * value
         count -= used
         if not count:
             break
-    return total
+    return total, found

@@ -9,7 +9,7 @@ from bisect import insort
 from engine.cards import ALL_CLAN_MASK, BLIND_MANS_BLUFF, MUD_FIGHT, SEATS, STONES, Card, Seat, Stone, is_clan, other
 from engine.formations import INCOMPLETE, side_strength
 from engine.legality import stones_in
-from engine.proof import can_still_beat
+from engine.proof import beating_cards
 
 _ALL_STONES = (1 << 9) - 1
 
@@ -36,6 +36,9 @@ class Table:
         self.complete = [0, 0]  # stones with a complete side, by seat
         self.strengths = [[INCOMPLETE] * 9, [INCOMPLETE] * 9]
         self.unseen = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
+        # By seat and stone: cards with which the rival could beat the seat's complete side when that was last asked; 0
+        # if it was not, or could not. While they are unseen, the stone cannot be proven.
+        self.doubts = [[0] * 9, [0] * 9]
         # The stones that changed, in order: not a part of the position, but tells what to update to those who show it.
         self.changes: list[Stone] = []
 
@@ -55,6 +58,7 @@ class Table:
         self.complete = model.complete.copy()
         self.strengths = [model.strengths[0].copy(), model.strengths[1].copy()]
         self.unseen = model.unseen
+        self.doubts = [model.doubts[0].copy(), model.doubts[1].copy()]
         self.changes = model.changes.copy()
 
     def take(self, seat: Seat, deck: list[Card]) -> None:
@@ -95,6 +99,7 @@ class Table:
     def side_changed(self, seat: Seat, stone: Stone) -> None:
         """Update what follows from one side, after its cards or the stone's modes have changed."""
         self.changes.append(stone)
+        self.doubts[0][stone] = self.doubts[1][stone] = 0
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
             self.room[seat] |= bit
@@ -122,12 +127,16 @@ class Table:
 
     def provable_stones(self, seat: Seat) -> int:
         """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
-        rival, provable = other(seat), 0
+        rival, provable, unseen = other(seat), 0, self.unseen
+        doubts = self.doubts[seat]
         for stone in stones_in(self.complete[seat] & self.unclaimed):
             mine, theirs = self.strengths[seat][stone], self.strengths[rival][stone]
             if theirs == INCOMPLETE:
+                if (doubt := doubts[stone]) and doubt & unseen == doubt:
+                    continue
                 blind = BLIND_MANS_BLUFF in self.modes[stone]
-                proven = not can_still_beat(self.sides[rival][stone], self.needs[stone], blind, self.unseen, mine)
+                doubts[stone] = beating_cards(self.sides[rival][stone], self.needs[stone], blind, unseen, mine)
+                proven = not doubts[stone]
             else:
                 proven = mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
             if proven:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.cards import ALL_CLAN_MASK, CARD_TEXTS, CLAN_CARDS, COLOURS, JOKER, SHIELD_BEARER, SPY, Card
 from engine.formations import Formation, Strength, formation_and_total, side_strength, strength
 from engine.game import Game
-from engine.proof import can_still_beat
+from engine.proof import beating_cards, can_still_beat
 from tests.helpers.positions import cards as cards_of
 from tests.helpers.walks import positions
 
@@ -91,6 +91,23 @@ def test_the_proof_is_exact_to_the_point(partial: Partial) -> None:
     else:
         assert not can_still_beat(side, needs, blind, mask, best)
         assert can_still_beat(side, needs, blind, mask, Strength(best - 1))
+
+
+@settings(max_examples=500)
+@given(partial_sides(), st.integers(1, 400))
+def test_the_cards_that_beat_a_side_are_unseen_and_suffice(partial: Partial, weaker: int) -> None:
+    """So a stone that could not be proven cannot be proven before one of them is seen."""
+    side, needs, blind, unseen = partial
+    mask = sum(1 << card for card in unseen)
+    best = strongest_completion(side, needs, blind, unseen)
+    if best is not None:
+        target = Strength(max(-1, best - weaker))
+        cards = beating_cards(side, needs, blind, mask, target)
+        assert cards
+        assert cards & ~mask == 0
+        alone = strongest_completion(side, needs, blind, [card for card in unseen if cards >> card & 1])
+        assert alone is not None
+        assert alone > target
 
 
 @given(

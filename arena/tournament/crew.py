@@ -49,7 +49,7 @@ _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
 _REST: Final = 0.02  # seconds for which reports may stay in the socket; nobody who watches notices them
-_FAR: Final = 16  # rounds before the end of a match: even instant bots do not play so many during a rest
+_FAR: Final = 10  # rounds before the end of a match: even instant bots do not play so many during a rest
 _CALM: Final = 3  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
 

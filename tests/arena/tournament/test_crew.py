@@ -118,7 +118,7 @@ async def test_the_last_rounds_of_a_match_are_heard_at_once(mock_clock: trio.tes
         for number in range(1, LENGTH + 1):
             name = scene.play(number)
             heard = await scene.heard()
-            if number < LENGTH - 16:
+            if number < LENGTH - 10:
                 heard += await scene.heard(after=REST)
             assert heard == [name]
 

@@ -46,7 +46,11 @@ def spec() -> None:
     "--strategy", type=click.Choice(["random", "greedy"]), default="random", show_default=True,
     help="How the bot plays until you change it.",
 )  # fmt: skip
-def new_bot(language: str, folder: Path, strategy: str) -> None:
+@click.option(
+    "--ci", type=click.Choice(["github"]),
+    help="Also write a workflow that checks every push, and compares every pull request with the bot it would replace.",
+)  # fmt: skip
+def new_bot(language: str, folder: Path, strategy: str, ci: str | None) -> None:
     """Write a bot to start from, ready to run, into DIR, which must be new or empty.
 
     LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR and gets a copy
@@ -59,12 +63,12 @@ def new_bot(language: str, folder: Path, strategy: str) -> None:
     Examples:
       arena new-bot python mybot
       arena new-bot python mybot --strategy greedy
-      arena new-bot c++ mybot
+      arena new-bot c++ mybot --ci github
     """
-    from arena.devtools.starters import StarterError, Strategy, create
+    from arena.devtools.starters import Ci, StarterError, Strategy, create
 
     try:
-        click.echo(create(language, folder, Strategy(strategy)))
+        click.echo(create(language, folder, Strategy(strategy), Ci(ci) if ci else None))
     except StarterError as error:
         raise click.ClickException(str(error)) from None
 

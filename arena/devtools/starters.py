@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from arena.devtools.ci_files import github_files
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
 from arena.support.suggestion import did_you_mean
 from protocol.names import NAME_RULE, name_problem
@@ -199,9 +200,17 @@ def _greedy_files(name: str, bot: NewBot) -> dict[str, str]:
     return texts
 
 
-def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM) -> str:
+class Ci(enum.Enum):
+    """A service that runs the checks of a bot whenever its author pushes a change."""
+
+    GITHUB = "github"
+
+
+def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM, ci: Ci | None = None) -> str:
     """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
     bot = new_bot(language, folder.resolve().name, strategy)
+    if ci is Ci.GITHUB:
+        bot = attrs.evolve(bot, files={**bot.files, **github_files(bot.run, bot.check, bot.build, bot.run_tests)})
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StarterError(f"{folder} is not empty; nothing was changed")

@@ -1,0 +1,109 @@
+"""Files with which a CI service checks a bot and compares it with the bot that it would replace. Pure."""
+
+import json
+from collections.abc import Sequence
+from textwrap import indent
+from typing import Final
+
+_TEST: Final = """\
+# `arena sprt sprt.toml` asks: is the bot in this folder better than the one in the folder `base` beside it?
+# For a copy of the branch main there:  git worktree add ../base main
+
+[sprt]
+elo0 = 0              # not better
+elo1 = 20             # better; the smaller the difference, the more rounds it takes to see it
+max-rounds = 20000
+
+[[bot]]
+name = "new"
+dir = "."
+cmd = {command}
+
+[[bot]]
+name = "base"
+dir = "../base"
+cmd = {command}
+"""
+_IGNORED: Final = """\
+__pycache__/
+/base/
+/check.xml
+/transcript.txt
+/sprt.*
+!/sprt.toml
+"""
+_WORKFLOW: Final = """\
+# Checks the bot on every push. For a pull request it also plays the new bot against the one that it would replace:
+# sprt.toml says how much better it has to be.
+name: arena
+
+on:
+  push:
+    branches: [main]
+  pull_request:
+
+permissions:
+  contents: read
+
+env:
+  ARENA: schotten-arena  # what pip installs; the address of a repository will do as well: git+https://…
+
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - name: Install the arena
+        run: pip install "$ARENA"
+{own_steps}\
+      - name: Check
+        run: |
+          {check} --junit check.xml --transcript transcript.txt
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: check
+          path: |
+            check.xml
+            transcript.txt
+
+  better:
+    if: github.event_name == 'pull_request'
+    needs: check
+    runs-on: ubuntu-latest
+    timeout-minutes: 120
+    steps:
+      - uses: actions/checkout@v4
+        with:
+          path: new
+      - uses: actions/checkout@v4
+        with:
+          ref: ${{{{ github.event.pull_request.base.sha }}}}
+          path: base
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - name: Install the arena
+        run: pip install "$ARENA"
+{build_both}\
+      - name: Is the new bot better?
+        run: |
+          arena sprt new/sprt.toml || [ $? = 3 ]  # 3: undecided after all rounds, which is not a failure
+"""
+
+
+def github_files(run: str, check: str, build: str | None, run_tests: str | None) -> dict[str, str]:
+    """A workflow for GitHub, and the test that it plays, by path. The arguments are commands for the bot's folder."""
+    own_steps = _steps([("Build", build), ("Test", run_tests)])
+    build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
+    workflow = _WORKFLOW.format(own_steps=own_steps, check=check, build_both=build_both)
+    test = _TEST.format(command=json.dumps(run, ensure_ascii=False))
+    return {".github/workflows/arena.yml": workflow, "sprt.toml": test, ".gitignore": _IGNORED}
+
+
+def _steps(commands: Sequence[tuple[str, str | None]]) -> str:
+    named = [(name, command) for name, command in commands if command]
+    return "".join(f"      - name: {name}\n        run: |\n{indent(command, ' ' * 10)}\n" for name, command in named)

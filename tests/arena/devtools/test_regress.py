@@ -225,7 +225,7 @@ def test_the_opponent_is_not_asked_where_the_recorded_bot_failed(failed: Path) -
     ["it exited on its own after the previous round (exit status 1)", "after the previous round it used 1 GiB"],
 )
 def test_a_fault_between_two_rounds_has_no_decision_to_ask_for(detail: str, failed: Path) -> None:
-    opening, line, *rest = failed.read_text().splitlines()
+    opening, line, *rest = anonymous(failed).read_text().splitlines()
     changed = json.loads(line) | {"moves": [], "notes": {}, "first": 0}
     changed["fault"]["detail"] = detail
     failed.write_text("\n".join([opening, json.dumps(changed), *rest, ""]))

@@ -36,7 +36,7 @@ def test_a_starter_is_copied_builds_passes_the_check_and_repeats_its_rounds(lang
     assert f'arena check "{bot.run}"' in made.output
     if bot.build:
         subprocess.run(bot.build.split(), cwd=folder, check=True, timeout=120)
-    words = [*ARENA, "check", bot.run, "--rounds", "10"]
+    words = [*ARENA, "check", bot.run, "--rounds", "10", "--move-ms", "5000"]
     checked = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     first, again = (rounds_of(bot.run, folder, name) for name in ("first.jsonl", "again.jsonl"))
@@ -77,7 +77,9 @@ def test_a_starter_with_a_strategy_passes_its_tests_and_beats_random_in_95_of_10
     assert "fit to play (18 ok)" in printed
     for rules in ("base", "tactics"):
         match = f"arena play 'mine={bot.run}' random --rounds 100 --rules {rules} --seed {rules}"
-        score = next(line for line in in_shell([enter, match], tmp_path).splitlines() if line.startswith("Score of "))
+        score = next(
+            line for line in in_shell([enter, match], tmp_path).splitlines()[::-1] if line.startswith("Score of ")
+        )
         wins = int(score.removeprefix("Score of mine vs random: ").split(" - ")[0])
         assert wins >= 95, score
 

@@ -7,8 +7,8 @@ is returned to whoever asked for it. Another task sends a beat to a worker that 
 that answers none of many.
 
 Waking up for a report costs more than processing it. So while nobody waits for what a worker reports, the reports stay
-in its socket for some milliseconds, and those of several rounds are heard together. A worker that dies meanwhile has
-left them there.
+in its socket for some milliseconds, and those of several rounds and workers are heard together. A worker that dies
+meanwhile has left them there.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ from arena.worker.process import END_SECONDS, WorkerProcess
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
-_REST: Final = 0.02  # seconds for which reports may stay in the socket; nobody who watches notices them
+_REST: Final = 0.02  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
 _FAR: Final = 10  # rounds before the end of a match: even instant bots do not play so many during a rest
 _CALM: Final = 3  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
@@ -148,7 +148,7 @@ class CrewWorker:
                 for report in reports.feed(data):
                     await self._take(report, hear)
                 if self._calm >= _CALM and all(playing.is_far_from_over for playing in self.matches.values()):
-                    await trio.sleep(_REST)
+                    await trio.sleep_until((trio.current_time() // _REST + 1) * _REST)  # all workers at the same time
         self._reap()
 
     async def _received(self) -> bytes:

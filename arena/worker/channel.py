@@ -1,7 +1,8 @@
 """Orders and reports as bytes: each is pickled, behind its length.
 
-Both ends are the same program on a socket that nobody else has, so pickle is safe here. It carries values as they are,
-including texts from paths that are not UTF-8, which msgspec refuses.
+Both ends are the same program on a socket that nobody else has, or on machines of a cluster that the organiser trusts
+(docs/cluster.md), so pickle is safe here. It carries values as they are, including texts from paths that are not UTF-8,
+which msgspec refuses.
 """
 
 import pickle

@@ -104,7 +104,7 @@ def _whole(folder: Path) -> bool:
 
 
 def _written(journal: Path, folder: Path, limit: str = "unlimited") -> subprocess.CompletedProcess[str]:
-    command = shlex.join([sys.executable, "-m", "arena", "report", str(journal), "-o", str(folder)])
+    command = shlex.join([sys.executable, "-m", "arena", "report", str(journal), "-o", str(folder), "--evaluate", "0"])
     return subprocess.run(["bash", "-c", f"ulimit -f {limit}; exec {command}"], capture_output=True, text=True)
 
 

@@ -27,6 +27,7 @@ def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[
 
     if seat is not None and config.bots[seat] != person:
         config = attrs.evolve(config, bots=config.bots[::-1])
+    config = attrs.evolve(config, concurrency=1)  # a person plays one match after the other
     return config, PersonAtTable(desk_for(person.name, hints=hints), hints=hints)
 
 

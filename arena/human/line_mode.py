@@ -52,7 +52,9 @@ def answered(screen: TableScreen, line: str) -> str | Wish | list[str]:
         return words
     if words == "u":
         taken_back = screen.press("u")
-        return taken_back if isinstance(taken_back, Wish) else [taken_back.message]  # type: ignore[union-attr]
+        if isinstance(taken_back, Wish):
+            return taken_back
+        return [taken_back.message, legal_line(screen)]  # type: ignore[union-attr]
     if words in ("", "?"):
         return [HELP, legal_line(screen)]
     move = words.removeprefix("?").strip()

@@ -51,6 +51,7 @@ class _Tournament:
     is_test: bool = False  # a sequential test, which needs only some of its rounds
     deals: DealAudit | None = None  # likewise
     players: Players = attrs.field(factory=Players)
+    started: frozenset[str] = frozenset()  # bots that the arena started: no person is among them
     seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
@@ -111,6 +112,7 @@ def _begun(entry: Entry, report: Report) -> _Tournament:
         begun.plan = plan_of(config)
         begun.deals = DealAudit(config, begun.plan.rules)
         begun.is_test = config.sprt is not None
+        begun.started = frozenset(bot.name for bot in config.bots if not bot.remote)
     except ConfigError as error:
         problem = problem or f"the configuration is damaged: {printable(str(error))}"
     if problem:
@@ -147,6 +149,8 @@ def _verify_round(
         yield from _differences_from_plan(place, line, check, tournament.plan, tournament.deals)
     yield from check.problems
     yield from tournament.players.check_round(line)
+    if line.assisted is not None and (name := line.bots[line.assisted.seat]) in tournament.started:
+        yield f"it says that {name} had help, but {name} is a bot that the arena started"
     tournament.seen.add(line.id)
 
 

@@ -8,6 +8,8 @@ import attrs
 
 MOST_ROUNDS: Final = 100_000  # of a test, by default: about ten times the usual length with the default bounds
 LARGEST_ELO: Final = 1000
+_LEAST_GAIN: Final = 0.01  # Elo between the bounds: nobody can play the rounds that less would take
+_LEAST_RISK: Final = 1e-9
 
 
 class EloModel(enum.Enum):
@@ -32,6 +34,8 @@ class Sprt:
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name):g}, but expected a number between 0 and 1")
+            if getattr(self, name) < _LEAST_RISK:
+                raise ValueError(f"{name} = {getattr(self, name):g}, but expected at least {_LEAST_RISK:g}")
         if self.alpha + self.beta >= 1:
             raise ValueError(f"alpha + beta = {self.alpha + self.beta:g}, but expected a sum below 1")
         for name in ("elo0", "elo1"):
@@ -39,6 +43,10 @@ class Sprt:
                 raise ValueError(f"{name} = {getattr(self, name):g}, but expected a number from -1000 to 1000")
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 = {self.elo0:g} and elo1 = {self.elo1:g}, but expected elo0 below elo1")
+        if self.elo1 - self.elo0 < _LEAST_GAIN:
+            raise ValueError(
+                f"elo0 and elo1 differ by {self.elo1 - self.elo0:g}, but expected at least {_LEAST_GAIN:g}"
+            )
 
     def settings(self) -> dict[str, str]:
         """The options by name, as a user writes them."""

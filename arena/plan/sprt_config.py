@@ -33,6 +33,8 @@ def as_test(config: Config, keys: Mapping[str, Any], given: Collection[str], whe
                 f"{where(key)}: a test plays pairs of rounds until it is decided; leave out {key}, or limit the test "
                 "by max-rounds"
             )
+    if "changed" in given:
+        raise ConfigError(f"{where('changed')}: a test is of one version of each bot; leave out changed")
     if not config.paired:
         raise ConfigError(
             f"{where('rules')}: a test needs pairs of rounds in which each bot begins once, but in {config.rules.name} "

@@ -80,7 +80,7 @@ def check_unchanged(journal: Path, identities: Identities, config: Config) -> li
         if all(line.fingerprint != now for line in known):
             found.append(_changed(known[-1], now))
     if found and config.changed is OnChange.REFUSE:
-        raise JournalError(refusal(journal, found))
+        raise JournalError(refusal(journal, found, is_test=config.sprt is not None))
     if not identities.unknown:
         return []
     rounds = counted(identities.unknown, "round")
@@ -92,14 +92,16 @@ def _changed(before: BotLine, now: Fingerprint) -> str:
     return f"{before.name} has changed since {before.started}: {'; '.join(what)}"
 
 
-def refusal(journal: Path, found: Sequence[str]) -> str:
+def refusal(journal: Path, found: Sequence[str], *, is_test: bool) -> str:
     """Why a tournament with changed bots does not resume, and what to do."""
-    return (
-        f"{journal}: the rounds of two versions of a bot would be mixed:\n"
-        + "".join(f"  {line}\n" for line in found)
-        + "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
+    remedy = (
+        "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
         "told apart, and arena table --by version rates the versions apart."
     )
+    if is_test:
+        remedy = "Begin another journal (--journal FILE), or remove this one: a test is of one version of each bot."
+    changes_found = "".join(f"  {line}\n" for line in found)
+    return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy}"
 
 
 def new_claim(known: Sequence[BotLine], now: BotLine) -> str | None:

@@ -250,12 +250,17 @@ class Tournament:
                 self._audience.round_over(scene, outcome)
 
     def _identified(self, line: BotLine) -> None:
+        """Compare how a bot describes itself with how it did before a resume: once, because no bot may stop a
+        tournament by changing while it runs."""
         self._ledger.identities.report(line)
-        if self._config.changed is OnChange.CONTINUE or not (found := new_claim(self._before.get(line.name, ()), line)):
+        before = self._before.pop(line.name, ())
+        if self._config.changed is OnChange.CONTINUE or not (found := new_claim(before, line)):
             return
         self._refused.add(line.id)
         assert self._journal is not None  # it recorded the bot before
-        self._failure = self._failure or TournamentError(refusal(self._journal.path, [found]))
+        self._failure = self._failure or TournamentError(
+            refusal(self._journal.path, [found], is_test=self._config.sprt is not None)
+        )
         self._playing.cancel()
 
     async def _finished(self, line: RoundLine) -> None:

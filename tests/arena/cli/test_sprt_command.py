@@ -11,6 +11,7 @@ import pytest
 
 from tests.helpers.commands import arena
 from tests.helpers.journals import write
+from tests.helpers.paths import ROOT
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
@@ -55,6 +56,21 @@ def test_the_result_as_json_is_the_same_from_the_journal(tmp_path: Path) -> None
     again = arena("table", "--sprt", journal, "--format", "json")
     assert json.loads(again.stdout) == found
     assert json.loads(arena(*words, "--json", "--quiet").stdout) == found
+
+
+def test_a_decided_test_does_not_answer_for_a_bot_that_has_changed(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text((ROOT / "example_bots" / "random_bot.py").read_text())
+    new = f"new={sys.executable} {bot}"
+    words = ("sprt", new, losing("base"), *EASY, "--max-faults", "0", "--journal", tmp_path / "test.jsonl")
+    assert arena(*words).exit_code == 0
+    assert arena(*words).exit_code == 0  # the same bots: the same result
+    bot.write_text("raise SystemExit('broken')")
+    refused = arena(*words)
+    assert refused.exit_code == 2
+    assert "new has changed since " in refused.stderr
+    assert "a test is of one version of each bot" in refused.stderr
+    assert "--changed" not in refused.stderr
 
 
 def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know() -> None:

@@ -183,7 +183,10 @@ def test_lines_of_text_ask_for_the_same_decision() -> None:
     assert "not now" in str(answered(screen, "claim 3"))
     assert "not now" in str(answered(screen, "? draw clan"))
     assert answered(screen, f"? {request.legal[0]}") == [f"{request.legal[0]}: this is legal"]
-    assert "no decision of yours" in str(answered(screen, "u"))
+    refused = answered(screen, "u")
+    assert isinstance(refused, list)
+    assert "no decision of yours" in refused[0]
+    assert refused[-1] == legal  # whoever answers by lines is asked again
     assert answered(screen.played(request.legal[0]).asked(request), "u") is Wish.TAKE_BACK
     assert legal in answered(screen, "")  # type: ignore[operator]
 

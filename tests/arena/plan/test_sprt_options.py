@@ -56,6 +56,9 @@ def test_a_file_has_a_table_of_its_own_and_the_command_line_takes_precedence(tmp
         ({"max-rounds": "0"}, "--max-rounds: max-rounds = '0', but expected an even number from 2 to 1000000"),
         ({"rounds": "10"}, "--rounds: a test plays pairs of rounds until it is decided; leave out rounds, or limit"),
         ({"cycles": "10"}, "--cycles: a test plays pairs of rounds until it is decided; leave out cycles, or limit"),
+        ({"changed": "continue"}, "--changed: a test is of one version of each bot; leave out changed"),
+        ({"elo1": "1e-200"}, "--elo1: elo0 and elo1 differ by 1e-200, but expected at least 0.01"),
+        ({"alpha": "1e-320"}, "--alpha: alpha = 9.99989e-321, but expected at least 1e-09"),
         ({"rules": "classic"}, "--rules: a test needs pairs of rounds in which each bot begins once, but in classic"),
     ],
 )

@@ -113,6 +113,36 @@ def test_a_finished_tournament_shows_its_table_whatever_became_of_the_bots(folde
     assert arena(*words(folder)).exit_code == 0
 
 
+def test_a_bot_that_changes_its_version_during_a_resumed_tournament_cannot_stop_it(folder: Path) -> None:
+    grows = (
+        BOT
+        + """
+    if message["type"] == "round_end" and os.path.exists(os.path.join(here, "grow")):
+        with open(os.path.join(here, "version.txt"), "w") as file:
+            file.write("2.0")
+"""
+    )
+    (folder / "mybot.py").write_text(grows)
+    arena(*words(folder, "--restart", "round"))
+    cut(folder, 2)
+    (folder / "grow").touch()
+    done = arena(*words(folder, "--restart", "round"))
+    assert done.exit_code == 0, done.output
+    assert len(players(folder)) == 6
+    assert [line.version for line in identities(folder)] == ["1.0", "2.0"]
+
+
+def test_verify_finds_help_for_a_bot_that_the_arena_started(folder: Path) -> None:
+    """Such rounds are not rated, so a loss could be erased by it."""
+    arena(*words(folder))
+    journal = folder / "cup.jsonl"
+    helped = journal.read_bytes().replace(b'"type":"round",', b'"type":"round","assisted":{"seat":0,"taken_back":1},')
+    journal.write_bytes(helped)
+    problems = verify_journals([journal]).problems
+    assert len(problems) == 6
+    assert "had help, but" in problems[0].text
+
+
 def test_a_bot_that_says_another_version_after_a_resume_is_refused_before_a_round_is_saved(folder: Path) -> None:
     """Its fingerprint is the same, because nothing says that version.txt belongs to it."""
     arena(*words(folder))

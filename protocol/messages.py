@@ -150,13 +150,22 @@ class RevealedDeal(Struct, frozen=True, omit_defaults=True):
     attempt: Count = 1
 
 
-class RoundEnd(_Message, frozen=True, tag="round_end"):
+class LastNews(Struct, frozen=True, gc=False):
+    """What a bot learns of the position when a round is over."""
+
+    state: GameState
+    events: tuple[Event, ...]
+
+
+class RoundEnd(_Message, frozen=True, tag="round_end", omit_defaults=True):
     round: Count
     result: Result
     ending: str
     points: Points
     stones: tuple[Side | None, ...]
     deals: tuple[RevealedDeal, ...]
+    state: GameState | None = None  # None from a server that is older than this field
+    events: tuple[Event, ...] = ()  # since the bot's last request
 
 
 class MatchEnd(_Message, frozen=True, tag="match_end"):

@@ -103,7 +103,8 @@ class Host:
         """The end of the round; None if the bot is not in a round."""
         if self._state not in (State.ROUND, State.THINKING):
             return None
-        return translate.round_end(self._round_start.round, outcome, self.seat, deals)
+        last = self._referee.last_news(self.seat, self._round_start.points)
+        return translate.round_end(self._round_start.round, outcome, self.seat, deals, last)
 
     def end_match(self, score: Score) -> MatchEnd | None:
         """The end of the match; None if the bot is not in a match, or still in a round."""

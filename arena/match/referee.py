@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import attrs
+import msgspec
 
 from arena.journal.endings import Fault
 from arena.match.request_fields import RequestFields
@@ -21,7 +22,7 @@ from engine.game import Game
 from engine.legality import Row
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
-from protocol.messages import Clock, EncodedRequest, Points
+from protocol.messages import Clock, EncodedRequest, LastNews, Points
 
 # Notes are for the bot's author, but all of them are in the journal: no bot may fill the disk.
 LONGEST_NOTE: Final = 500  # characters
@@ -86,10 +87,20 @@ class Referee:
         self, ask: Ask, number: int, points: Points, clock: Clock, *, with_legal: bool = True
     ) -> EncodedRequest:
         """The question as a message, with the events since the seat's last request. Call it once for each question."""
-        seat, moves = ask.seat, self.moves
-        news = moves[self._told[seat] :]
-        self._told[seat] = len(moves)
-        return EncodedRequest(number, self._fields[seat].fields(ask.rows if with_legal else (), points, news, clock))
+        seat = ask.seat
+        rows = ask.rows if with_legal else ()
+        return EncodedRequest(number, self._fields[seat].fields(rows, points, self._untold(seat), clock))
+
+    def last_news(self, seat: Seat, points: Points) -> LastNews:
+        """The last position as the seat sees it, with the events since its last request. Call it once, at the end."""
+        text = self._fields[seat].news(points, self._untold(seat))
+        news: LastNews = msgspec.json.decode(f"{{{text}}}", type=LastNews)
+        return news
+
+    def _untold(self, seat: Seat) -> list[Move]:
+        news = self.moves[self._told[seat] :]
+        self._told[seat] = len(self.moves)
+        return news
 
     def answer(self, text: str, ms: int, note: str | None = None) -> None:
         """Apply the move that the bot named. It forfeits the round if the move is illegal."""

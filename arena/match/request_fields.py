@@ -73,10 +73,14 @@ class RequestFields:
     ) -> str:
         """All fields of a request but its type and id. `legal` are rows of actions, none to leave them out; `news` are
         the moves since the seat's last request."""
+        actions = f'"legal":[{",".join([_ROWS[row] for row in legal])}],' if legal else ""
+        return f'"phase":"{_PHASES[self._game.phase]}",{actions}{self.news(points, news)},"clock":{_PARTS[clock]}}}'
+
+    def news(self, points: Points, news: Sequence[tuple[Seat, str, object]]) -> str:
+        """The fields of a request that the end of a round has, too: the state, and the moves since the last request."""
         game, seat = self._game, self._seat
         if len(game.changes) != self._changes_shown:
             self._show_changes()
-        actions = f'"legal":[{",".join([_ROWS[row] for row in legal])}],' if legal else ""
         hand = ",".join([_CARD[card] for card in game.hands[seat]])
         theirs = game.hands[self._rival]
         clan = bisect(theirs, CLAN_CARDS[-1])
@@ -84,8 +88,8 @@ class RequestFields:
         tactics = self._tactics() if game.rules.tactics else _NO_TACTICS
         events = ",".join([_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news])
         return (
-            f'"phase":"{_PHASES[game.phase]}",{actions}"state":{{"hand":[{hand}],"stones":[{",".join(self._stones)}],'
-            f'{counts},{tactics},"points":{_PARTS[points]}}},"events":[{events}],"clock":{_PARTS[clock]}}}'
+            f'"state":{{"hand":[{hand}],"stones":[{",".join(self._stones)}],{counts},{tactics},'
+            f'"points":{_PARTS[points]}}},"events":[{events}]'
         )
 
     def _tactics(self) -> str:

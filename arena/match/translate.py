@@ -28,7 +28,9 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
     return "win" if winner == seat else "loss"
 
 
-def round_end(number: int, outcome: Outcome, seat: Seat, deals: Sequence[messages.RevealedDeal]) -> messages.RoundEnd:
+def round_end(
+    number: int, outcome: Outcome, seat: Seat, deals: Sequence[messages.RevealedDeal], last: messages.LastNews
+) -> messages.RoundEnd:
     return messages.RoundEnd(
         round=number,
         result=result(outcome.winner, seat),
@@ -36,4 +38,6 @@ def round_end(number: int, outcome: Outcome, seat: Seat, deals: Sequence[message
         points=points(outcome.points, seat),
         stones=tuple(side_of(owner, seat) for owner in outcome.owners),
         deals=tuple(deals),
+        state=last.state,
+        events=last.events,
     )

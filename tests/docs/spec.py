@@ -180,7 +180,7 @@ def _script() -> Iterator[Step]:
             referee.answer("claim 4" if referee.game.owners[3] is not None else reply.legal[0].text, 3)
     assert referee.outcome is not None
     end: list[Message] = [
-        translate.round_end(1, referee.outcome, SEATS[0], [revealed]),
+        translate.round_end(1, referee.outcome, SEATS[0], [revealed], referee.last_news(SEATS[0], Points(0, 0))),
         MatchEnd("m7", "win", Points(5, 0)),
     ]
     yield "The opponent names an illegal move: the round is won, its deal revealed, and with it the match.", end

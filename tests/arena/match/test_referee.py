@@ -9,6 +9,7 @@ from arena.journal.endings import Fault
 from arena.match.referee import Move, Referee
 from arena.match.request_fields import RequestFields
 from arena.match.translate import side_of
+from engine.actions import parse
 from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, card_texts, other
 from engine.deal import Deal
 from engine.record import GameRecord, verify
@@ -64,6 +65,22 @@ def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
     assert third is not None
     heard = played.request(third, 2, NO_POINTS, UNTIMED).decoded().events
     assert [event.by for event in heard] == ["you", "opponent"]
+
+
+def test_the_end_of_a_round_tells_each_seat_what_its_requests_did_not() -> None:
+    for seed in range(5):
+        played, told = referee("tactics", str(seed)), [0, 0]
+        rng = random.Random(seed)
+        while ask := played.ask():
+            told[ask.seat] += len(played.request(ask, 1, NO_POINTS, UNTIMED).decoded().events)
+            played.answer(rng.choice(ask.legal).text, 5)
+        for seat in SEATS:
+            last = played.last_news(seat, NO_POINTS)
+            public = [parse(move.text).public_text for move in played.moves[told[seat] :]]
+            heard = [parse(event.move).public_text if event.by == "you" else event.move for event in last.events]
+            assert heard == public
+            assert last.state.hand == card_texts(tuple(played.game.hands[seat]))
+            assert [stone.owner for stone in last.state.stones] == [side_of(each, seat) for each in played.game.owners]
 
 
 def test_a_returned_card_is_masked_for_the_opponent_only() -> None:

@@ -68,9 +68,10 @@ def _quoted(claim: str | None) -> str:
     return "not said" if claim is None else repr(claim)
 
 
-def check_unchanged(journal: Path, identities: Identities, config: Config) -> list[str]:
+def check_unchanged(journal: Path, identities: Identities, config: Config, *, is_over: bool) -> list[str]:
     """Compare the programs of the bots with those that the journal knows. Returns remarks for the organiser. Raises
-    JournalError if one has changed and the organiser did not accept that."""
+    JournalError if one has changed and the organiser did not accept that. If nothing is left to play (`is_over`), a
+    remark is enough, but for a test: there the exit status is the answer."""
     found = []
     for bot in config.bots:
         known = identities.of(bot.name)
@@ -79,6 +80,8 @@ def check_unchanged(journal: Path, identities: Identities, config: Config) -> li
         now = fingerprint_of(bot)
         if all(line.fingerprint != now for line in known):
             found.append(_changed(known[-1], now))
+    if is_over and config.sprt is None:
+        return [f"{each}. The results are those of the bot as it was." for each in found]
     if found and config.changed is OnChange.REFUSE:
         raise JournalError(refusal(journal, found, is_test=config.sprt is not None))
     if not identities.unknown:

@@ -279,8 +279,7 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
         raise JournalError(
             f"{journal.path}: this version cannot resume with settings that it does not know: {settings}"
         )
-    if missing or config.sprt is not None:  # a test that is decided must not answer for another version
-        ledger.remarks += check_unchanged(journal.path, ledger.identities, config)
+    ledger.remarks += check_unchanged(journal.path, ledger.identities, config, is_over=not missing)
     if config.seed:
         return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
     if past.revealed and missing:

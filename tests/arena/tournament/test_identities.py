@@ -107,10 +107,19 @@ def test_the_organiser_can_go_on_and_the_rounds_are_told_apart(folder: Path) -> 
     assert arena(*words(folder)).exit_code == 0  # both versions are known now
 
 
-def test_a_finished_tournament_shows_its_table_whatever_became_of_the_bots(folder: Path) -> None:
-    arena(*words(folder))
+@pytest.mark.parametrize("command", ["run", "play"])
+def test_a_finished_journal_shows_its_results_and_says_if_they_are_of_a_bot_as_it_was(
+    folder: Path, command: str
+) -> None:
+    arena(*words(folder, command=command))
+    same = arena(*words(folder, command=command))
+    assert same.exit_code == 0
+    assert "changed" not in same.output
     (folder / "mybot.py").write_text("gone")
-    assert arena(*words(folder)).exit_code == 0
+    done = arena(*words(folder, command=command))
+    assert (done.exit_code, done.stdout) == (0, same.stdout)
+    assert "mine has changed since " in done.stderr
+    assert "The results are those of the bot as it was." in done.stderr
 
 
 def test_a_bot_that_changes_its_version_during_a_resumed_tournament_cannot_stop_it(folder: Path) -> None:

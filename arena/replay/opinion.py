@@ -40,11 +40,11 @@ def verdict(analysis: Analysis, decision: Decision) -> str:
     """What the evaluator thinks of a decision, from the view of the bot that made it."""
     who = _sentence_start(analysis)
     if decision.best == decision.move:
-        return f"{who} would have played the same."
+        return f"{who} would have chosen the same."
     same = percent(decision.loss) == percent(0)
     worth = "worth the same" if same else f"{percent(decision.best_expected)} instead of {percent(decision.expected)}"
     lost = "" if same else f": {percent(decision.loss)} lost"
-    return f"{who} would have played {decision.best}, {worth}{lost}."
+    return f"{who} would have chosen {decision.best}, {worth}{lost}."
 
 
 def words(analysis: Analysis, replay: Replay, number: int) -> list[str]:

@@ -49,7 +49,7 @@ def test_one_position_comes_with_what_it_lets_expect_and_the_judgement_of_its_mo
     at = max(range(1, len(facts)), key=lambda n: loss(facts[n]))
     text = plain(arena("replay", cup, ROUND, "--at", str(at), "--evaluate").stdout)
     judged = facts[at]["evaluation"]["decision"]
-    assert f"The bundled counting bot would have played {judged['best']}, " in text
+    assert f"The bundled counting bot would have chosen {judged['best']}, " in text
     assert f": {100 * loss(facts[at]):.0f} % lost." in text
     expected = facts[at]["evaluation"]["expected"]["both"]
     assert f"The bundled counting bot expects {100 * expected:.0f} % for ann with both hands known." in text

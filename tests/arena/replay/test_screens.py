@@ -94,7 +94,7 @@ def test_m_goes_to_the_decisions_that_lost_most_and_says_what_was_better() -> No
     own = [each.number for each in screen.analyses[0].worst() if each.seat == 1]
     assert pressed(screen, "v", "v", "m").index == own[0]
     text = " ".join(pressed(screen, "m").lines(80, 40))
-    assert "The bundled counting bot would have played " in text
+    assert "The bundled counting bot would have chosen " in text
     assert board_after("m").index == 0  # not evaluated yet
 
 

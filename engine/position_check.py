@@ -37,7 +37,7 @@ HANDS: Final = ("hand", "their-hand")  # by seat
 _WHOSE: Final = ("you", "the opponent")
 _SIDES: Final = ("your side", "the opponent's side")
 _COPIES: Final = Counter(CLAN_CARDS) + Counter(TACTIC_DECK)
-_BLOCKED_AFTER: Final = 2  # turns without effect
+BLOCKED_AFTER: Final = 2  # turns without effect
 MOST_DRAWS, MOST_RETURNS = 3, 2  # what a recruiter draws and returns
 
 
@@ -192,18 +192,18 @@ def _recruiter(position: Position) -> Iterator[Problem]:
 
 def _course(position: Position) -> Iterator[Problem]:
     """Problems of a round that is over though the rules do not end it, or the other way round."""
-    blocked = position.idle_turns == _BLOCKED_AFTER
-    if not 0 <= position.idle_turns <= _BLOCKED_AFTER:
-        yield "idle", f"0 to {_BLOCKED_AFTER} turns in a row can be without effect, not {position.idle_turns}"
+    blocked = position.idle_turns == BLOCKED_AFTER
+    if not 0 <= position.idle_turns <= BLOCKED_AFTER:
+        yield "idle", f"0 to {BLOCKED_AFTER} turns in a row can be without effect, not {position.idle_turns}"
     winners = [seat for seat in SEATS if won_by_stones(position.owners, seat)]
     if len(winners) == 2:
         yield "stone", "both players hold enough stones to win, but the round ends when the first of them does"
     if position.phase is Phase.OVER:
         if not winners and not blocked:
-            yield "phase", f"the round is not over: neither player has won, and there is no line idle {_BLOCKED_AFTER}"
+            yield "phase", f"the round is not over: neither player has won, and there is no line idle {BLOCKED_AFTER}"
         if len(winners) == 1 and winners[0] != position.to_move:
             yield "to-move", f"{_WHOSE[winners[0]]} won by a claim, so it was the winner's turn"
     elif winners:
         yield "phase", f"{_WHOSE[winners[0]]} won with these stones, so the phase is over"
     elif blocked:
-        yield "idle", f"after {_BLOCKED_AFTER} turns without effect the round is blocked, so the phase is over"
+        yield "idle", f"after {BLOCKED_AFTER} turns without effect the round is blocked, so the phase is over"

@@ -38,7 +38,8 @@ def evaluators_choice(view: "View") -> str:
 
     evaluator = bundled_evaluator()
     opinion = evaluator.opinion(view.position, [parse(move) for move in view.legal])
-    return f"Hint: {evaluator.name} would {opinion.best} and expects {opinion.expected(opinion.best):.0%} of the round."
+    expected = f"{opinion.expected(opinion.best):.0%}"
+    return f"Hint: {evaluator.name} would choose {opinion.best} and expects {expected} of the round."
 
 
 def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Desk":
@@ -49,7 +50,7 @@ def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Des
     from arena.human.screen import TableScreen
 
     hint = evaluators_choice if hints else no_hint
-    screen = TableScreen(name, at_server=at_server)
+    screen = TableScreen(name, at_server=at_server, hints=hints)
     echo = say_on_stderr if at_server else click.echo  # what the command says besides
     if is_interactive():
         from arena.cli.human_terminal import TerminalDesk

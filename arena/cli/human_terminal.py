@@ -20,6 +20,7 @@ import trio
 from arena.cli.painting import Paint
 from arena.cli.terminal import ESCAPE_WAIT, UNFINISHED, Window, keys_in
 from arena.human.desk import Desk, Hint, no_hint
+from arena.human.drawing import drawn
 from arena.human.screen import Move, TableScreen, Wish
 from arena.support.text import printable
 
@@ -58,7 +59,7 @@ class TerminalDesk(Desk):
     def show(self) -> None:
         seconds = trio.current_time() - self._asked
         try:
-            self._window.show(self.screen.lines(*self._window.size(), seconds))
+            self._window.show(drawn(self.screen, *self._window.size(), seconds))
         except OSError:  # the window was closed
             self.close()
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from arena.human.screen import Stage, TableScreen, Wish
+from arena.human.screen import YOU, Stage, TableScreen, Wish
 from arena.human.view import ME, RIVAL
 from engine.cards import card_texts
 from engine.position import Position, StonePosition
@@ -67,7 +67,10 @@ def answered(screen: TableScreen, line: str) -> str | Wish | list[str]:
 def heading(screen: TableScreen) -> list[str]:
     """What is printed when a round begins or ends, or when the match ends."""
     match screen.stage:
-        case Stage.OVER | Stage.ENDED:
+        case Stage.OVER if screen.position is not None:
+            *moves, result = screen.news
+            return [*[text for text in moves if not text.startswith(YOU)], position_line(screen.position), result]
+        case Stage.ENDED:
             return [screen.news[-1]]
         case Stage.THINKING:
             return [f"Round {screen.round} of {screen.rounds}, {screen.rules.name}, against {screen.opponent}."]

@@ -2,26 +2,20 @@
 a screen into a new one."""
 
 import enum
-import textwrap
-from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
 from arena.human.choice import DONE, Choice
-from arena.human.marks import newly_placed
-from arena.human.view import opening, view_of
-from arena.replay.board import WIDTH, board
-from arena.replay.positions import Step
-from arena.replay.screens import filled
-from arena.support.text import cropped, padded, printable
+from arena.human.view import View, last_view, opening, view_of
+from arena.human.words import news_of, result_of_match, result_of_round
+from arena.support.text import cropped, printable
 from engine.phase import Phase
 from engine.position import Position
 from engine.ruleset import RuleSet
 from protocol.messages import (
     Clock,
     Error,
-    Event,
     MatchEnd,
     MatchStart,
     Request,
@@ -31,30 +25,12 @@ from protocol.messages import (
     Welcome,
 )
 
-_KEYS: Final = "arrows choose  Enter plays  c claim  ? why  u take back  : type  h help"
-_MESSAGE_LINES: Final = 4
 _NEWS_LINES: Final = 3
 _LONGEST_MOVE: Final = 40  # characters that can be typed
-_HELP: Final = """\
-  left, right   choose another card, stone or deck
-  up, down      go to the row above or below, such as from the card to its stone
-  Enter         play what is shown behind >>
-  c             claim the stone; before you do, the reason why the claim holds is
-                shown
-  ?             why the move is illegal
-  :             type a move, such as  play r5 3  or  claim 4 ; Enter plays it
-  u             take back your last decision; such a round is not rated
-  h             this help, and back
-  Ctrl-C        stop the match; the round is played again when you resume it
-
-  You are below the stones. Cards are a colour (r o y g b p) and a value.
-  mud is mud-fight, blind is blind-mans-bluff, shield is the shield-bearer.
-  A star marks what is new. [3] is unclaimed, (3) is on its owner's side, and
-  >3< is the one you chose. The arrow of [3]^ or [3]v points to the side that
-  was complete first. Behind a ! is what you cannot choose now."""
 _NO_TAKE_BACK: Final = "At a server nothing can be taken back: the opponent has seen it, and the round is rated."
 _BASE: Final = RuleSet()
-_RESULTS: Final = {"win": "You win", "loss": "You lose", "draw": "A draw:"}
+YOU: Final = "You: "  # before the person's own moves
+_NOT_RATED: Final = "Taken back; this round is not rated now."
 
 
 class Stage(enum.Enum):
@@ -99,7 +75,9 @@ class TableScreen:
     typed: str | None = None  # None unless a move is being typed
     help: bool = False
     decided: int = 0  # decisions of the person in this round
-    kept: int = 0  # decisions that stay when the round is led back to one of them
+    kept: int | None = None  # while the round is led back to a decision: the decisions before it, which stay
+    has_taken_back: bool = False  # in this round
+    hints: bool = False
     at_server: bool = False  # the opponent is not ours: nothing is taken back, and nobody waits for us
 
     # What the server says
@@ -123,8 +101,10 @@ class TableScreen:
         return self
 
     def _round_started(self, start: RoundStart) -> "TableScreen":
-        begins = "You begin." if start.first == "you" else f"{self._them} begins."
-        result = self.news[-1:] if self.at_server and self.round else ()
+        if self.kept is not None:
+            return attrs.evolve(self, stage=Stage.THINKING, decided=self.kept)
+        begins = "You begin." if start.first == "you" else f"{self.them} begins."
+        result = self.news if self.at_server and self.round else ()  # of the round before: nobody waited for Enter
         return attrs.evolve(
             self,
             round=start.round,
@@ -135,15 +115,14 @@ class TableScreen:
             choice=None,
             news=(*result, begins),
             message="",
-            decided=self.kept,
-            kept=0,
+            decided=0,
+            has_taken_back=False,
         )
 
     def asked(self, request: Request) -> "TableScreen":
         """The screen for a decision. Raises EngineError if the request cannot come from a round."""
         view = view_of(self.rules, request)
         choice = Choice(view)
-        news = [f"{self._them}: {', '.join(moves)}" for moves in _by_opponent(request.events)]
         return attrs.evolve(
             self,
             stage=Stage.CHOOSING,
@@ -151,33 +130,42 @@ class TableScreen:
             before=self.position,
             choice=choice,
             clock=request.clock,
-            news=tuple(news[-_NEWS_LINES:]) or self.news,
+            news=self._news_with(request, view),
             hint="",
             message=self._reason(choice),
             typed=None,
+            kept=None,
         )
+
+    def _news_with(self, request: Request, view: View) -> tuple[str, ...]:
+        decided = bool(self.decided) and self.kept is None
+        new = news_of(view, request.events, self.them, decided=decided)
+        if self.kept is not None:  # the events are those of the whole round
+            return (*[each for each in new if each.startswith(f"{self.them}: ")][-1:], _NOT_RATED)
+        if self.at_server and not self.decided:
+            return (*self.news, *new)
+        return tuple(new[-_NEWS_LINES:]) or self.news
 
     def _round_over(self, end: RoundEnd) -> "TableScreen":
-        ours, theirs = end.points.yours, end.points.theirs
-        result = f"{_RESULTS[end.result]} the round ({end.ending}), points {ours} - {theirs}."
-        return attrs.evolve(
-            self._idle(Stage.OVER, result.replace(": the", " in the")),
-            points=(self.points[0] + ours, self.points[1] + theirs),
-        )
+        points = self.points[0] + end.points.yours, self.points[1] + end.points.theirs
+        over = attrs.evolve(self._idle(Stage.OVER), points=points)
+        if end.state is not None and self.kept is None:
+            view = last_view(self.rules, end.state)
+            has_decided = self.decided > 0 and self.stage is Stage.THINKING
+            last = news_of(view, end.events, self.them, decided=has_decided)
+            over = attrs.evolve(over, position=view.position, before=self.position, news=(*self.news, *last))
+        return attrs.evolve(over, news=(*over.news, result_of_round(end, self.them)))
 
     def _match_over(self, end: MatchEnd) -> "TableScreen":
-        result = f"{_RESULTS[end.result]} the match, points {end.points.yours} - {end.points.theirs}."
-        return attrs.evolve(
-            self._idle(Stage.ENDED, result.replace(": the", " in the")), points=(end.points.yours, end.points.theirs)
-        )
+        points = end.points.yours, end.points.theirs
+        news = (*self.news, result_of_match(end.result, points))
+        return attrs.evolve(self._idle(Stage.ENDED), news=news, points=points)
 
-    def _idle(self, stage: Stage, *news: str) -> "TableScreen":
-        return attrs.evolve(
-            self, stage=stage, choice=None, clock=None, hint="", typed=None, kept=0, news=(*self.news, *news)
-        )
+    def _idle(self, stage: Stage) -> "TableScreen":
+        return attrs.evolve(self, stage=stage, choice=None, clock=None, hint="", typed=None, kept=None)
 
     @property
-    def _them(self) -> str:
+    def them(self) -> str:
         return cropped(printable(self.opponent), 24)
 
     # What the person presses
@@ -214,7 +202,7 @@ class TableScreen:
 
     def _reason(self, choice: Choice) -> str:
         """For a claim that holds, why it does."""
-        why = choice.view.why_claim(choice.move, self._them)
+        why = choice.view.why_claim(choice.move, self.them)
         return f"{choice.move}: {why}" if why else ""
 
     def _play(self, move: str) -> "TableScreen | Move":
@@ -267,112 +255,17 @@ class TableScreen:
         """The screen after the person's move, until the server says more."""
         assert self.choice is not None
         view = self.choice.view
-        why = view.why_claim(move, self._them)
+        why = view.why_claim(move, self.them)
+        turn = self.news[0] + ", " if self.news and self.news[0].startswith(YOU) else YOU
         return attrs.evolve(
             self._idle(Stage.THINKING),
             position=view.after(move),
             before=self.position,
-            news=(f"You: {move}; {why}" if why else f"You: {move}",),
+            news=(f"{turn}{move} ({why})" if why else f"{turn}{move}",),
             message="",
             decided=self.decided + 1,
         )
 
     def took_back(self) -> "TableScreen":
-        return attrs.evolve(self._idle(Stage.WAITING), kept=self.decided - 1, news=(), message="Taken back.")
-
-    # How it looks
-
-    def lines(self, width: int, height: int, seconds: float = 0.0) -> list[str]:
-        """As many lines as the window has. `seconds` have passed since the decision was asked."""
-        below = [] if self.help else self._below()
-        body = [self._title(), *(_HELP.splitlines() if self.help else self._board())]
-        space = max(0, height - 1 - len(below))
-        if not self.help:
-            wrapped = [line for news in self.news for line in _wrapped(news)]
-            room = max(0, space - len(body))
-            body += wrapped[-room:] if room else []
-        body = body[:space] + [""] * (space - len(body))
-        return filled([*body, *below], self._status(seconds), width, height)
-
-    def _title(self) -> str:
-        if not self.rounds:
-            return f"{printable(self.name)}: waiting for a match"
-        left = f"Round {self.round} of {self.rounds}  {self.rules.name}  {printable(self.name)} - {self._them}"
-        right = f"points {self.points[0]} - {self.points[1]}"
-        return f"{padded(left, WIDTH - len(right) - 2)}  {right}"
-
-    def _board(self) -> list[str]:
-        if self.position is None:
-            return []
-        moved = newly_placed(self.before, self.position)
-        lines = board((self.name, self.opponent), Step(number=0, position=self.position, movements=moved), steady=True)
-        stone = self.choice.stone if self.choice is not None else None
-        return lines if stone is None else [line.replace(f"[{stone}]", f">{stone}<") for line in lines]
-
-    def _below(self) -> list[str]:
-        """What the person decides, and what there is to know about it."""
-        about = [line for text in (self.hint, self.message) if text for line in _wrapped(text)[:_MESSAGE_LINES]]
-        match self.stage:
-            case Stage.CHOOSING:
-                return [*self._chooser(), *about]
-            case Stage.THINKING:
-                return [*about, f"{self._them} decides …"]
-            case Stage.OVER if not self.at_server:
-                return [*about, "Enter: the next round" if self.round < self.rounds else "Enter: leave"]
-            case Stage.ENDED if not self.at_server:
-                return [*about, "Enter: leave"]
-            case _:
-                return [*about, "waiting …"]
-
-    def _chooser(self) -> list[str]:
-        assert self.choice is not None
-        rows = []
-        for place, slot in enumerate(self.choice.slots):
-            options = [
-                f"[{option}]" if option == slot.chosen else f"!{option}" if option in slot.closed else option
-                for option in slot.options
-            ]
-            rows.append(_row("> " if place == self.choice.focus else "  ", slot.label, options))
-        if self.typed is not None:
-            return [*rows, f">> {self.typed}_"]
-        legal = self.choice.move in self.choice.view.legal
-        return [*rows, f">> {self.choice.move}" + ("" if legal else "   (illegal; ? says why)")]
-
-    def _status(self, seconds: float) -> str:
-        if self.typed is not None:
-            return "type a move, then Enter; Escape leaves"
-        times = _times(self.clock, seconds) if self.clock is not None else ""
-        return f"{times}{_KEYS}"
-
-
-def _row(mark: str, label: str, options: Sequence[str]) -> str:
-    """The options of a slot in one line; those far from the chosen one are left out if there are too many."""
-    start = f"{mark}{label:<7} "
-    chosen = next(place for place, option in enumerate(options) if option.startswith("["))
-    first = 0
-    while first < chosen and len(start + " ".join(options[first : chosen + 1])) > WIDTH - 8:
-        first += 1
-    left_out = "… " if first else ""
-    return cropped(start + left_out + " ".join(options[first:]), WIDTH)
-
-
-def _times(clock: Clock, seconds: float) -> str:
-    limits = [ms / 1000 for ms in (clock.move_ms, clock.bank_ms) if ms is not None]
-    return f"{max(0.0, min(limits) - seconds):.0f} s left  " if limits else ""
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="    ")
-
-
-def _by_opponent(events: Sequence[Event]) -> list[list[str]]:
-    """The opponent's moves since the last decision, in groups of those that follow each other."""
-    groups: list[list[str]] = []
-    ours = True
-    for event in events:
-        if event.by == "opponent":
-            if ours:
-                groups.append([])
-            groups[-1].append(printable(event.move))
-        ours = event.by == "you"
-    return groups
+        waiting = self._idle(Stage.WAITING)
+        return attrs.evolve(waiting, kept=self.decided - 1, has_taken_back=True, news=(), message=_NOT_RATED)

@@ -19,14 +19,17 @@ from engine.cards import (
     Card,
     Seat,
     cards_from_texts,
+    is_clan,
 )
 from engine.errors import EngineError
 from engine.game import Game
 from engine.legality import reason_illegal
 from engine.phase import Phase
 from engine.position import Position, StonePosition
+from engine.position_check import BLOCKED_AFTER
 from engine.ruleset import RuleSet
-from protocol.messages import GameState, Request, RoundStart, Side
+from engine.scoring import won_by_stones
+from protocol.messages import Event, GameState, Request, RoundStart, Side
 
 ME, RIVAL = SEATS
 _SEATS: Final[dict[Side | None, Seat | None]] = {"you": ME, "opponent": RIVAL, None: None}
@@ -58,6 +61,20 @@ class View:
             return None
         return reason_for(self._game, ME, action.stone).text(opponent)
 
+    def why_claimed(self, events: Sequence[Event]) -> dict[int, str]:
+        """Why the opponent's claims among these events held, by the place of the event. The last event led to this
+        position. Raises EngineError if an event is not a move."""
+        before, reasons = self._game.copy(), {}
+        for place, event in reversed([*enumerate(events)]):
+            if event.move.startswith("return "):
+                continue  # its card may be hidden
+            action = parse(event.move)
+            if action.kind is Kind.PLACE and is_clan(action.card):
+                before.unseen |= 1 << action.card
+            elif action.kind is Kind.CLAIM and event.by == "opponent" and before.owners[action.stone] == RIVAL:
+                reasons[place] = reason_for(before, RIVAL, action.stone).text("you")  # no card moves on a claimed stone
+        return reasons
+
     def after(self, move: str) -> Position:
         """The position after a legal move, without the cards that the player draws: nobody has told them yet."""
         game = self._game.copy()
@@ -73,6 +90,21 @@ def view_of(rules: RuleSet, request: Request) -> View:
     legal = request.legal or tuple(action.text for action in game.legal_actions())
     beginnings = frozenset(" ".join(move.split()[:words]) for move in legal for words in range(1, 6))
     return View(legal, beginnings, game.position().seen_by(ME), game)
+
+
+def last_view(rules: RuleSet, state: GameState) -> View:
+    """The view when the round is over. Raises EngineError if it cannot come from a round."""
+    owners = [_SEATS[stone.owner] for stone in state.stones]
+    winner = next((seat for seat in SEATS if won_by_stones(owners, seat)), None)
+    over = attrs.evolve(
+        _possible(rules, Phase.OVER, state),
+        to_move=ME if winner is None else winner,
+        idle_turns=BLOCKED_AFTER if winner is None else 0,  # the engine knows nothing of rounds that end by a fault
+        draws_left=0,
+        returns_left=0,
+    )
+    game = Game.from_position(attrs.evolve(over, hands=((), ())))  # a recruiter may have left too many cards there
+    return View((), frozenset(), over.seen_by(ME), game)
 
 
 def opening(rules: RuleSet, start: RoundStart) -> Position:

@@ -19,6 +19,7 @@ import pyte
 from tests.helpers.paths import ROOT
 
 _PATIENCE = 60.0  # seconds until what is expected must be on the screen; only a failure waits that long
+_TOP, _DRAWN = b"\x1b[H", b"\x1b[J"  # with which arena.cli.terminal begins and ends a screen
 
 
 class PtySession:
@@ -62,9 +63,13 @@ class PtySession:
 
     def wait_until(self, there: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + _PATIENCE
-        while not there():
+        while not (self._is_whole() and there()):
             assert time.monotonic() < deadline, f"{what!r} did not come; the screen shows\n{self.text}"
             self._read(0.05)
+
+    def _is_whole(self) -> bool:
+        """Whether the last screen that the command drew has arrived to its end."""
+        return self.raw.rfind(_DRAWN) >= self.raw.rfind(_TOP)
 
     def _read(self, seconds: float) -> None:
         if self._descriptor < 0:

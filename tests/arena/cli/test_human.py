@@ -24,7 +24,7 @@ from engine.deal import Deal
 from engine.game import Game
 from engine.legality import stones_in
 from engine.phase import Phase
-from engine.record import dealt, steps
+from engine.record import dealt, replay, steps
 from engine.ruleset import PRESETS
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT, THINKING_BOT
@@ -74,9 +74,44 @@ def test_a_person_plays_whole_rounds_of_every_rule_set(name: str, tmp_path: Path
     check_that_nothing_hidden_was_shown(line, raw, person.seen)
 
 
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_end_of_a_round_is_shown_until_enter_is_pressed(name: str, tmp_path: Path) -> None:
+    with arena_in_terminal(words(rules=name, rounds=2, opponent="counting"), tmp_path) as session:
+        person = Person(session)
+        person.play_round(change=0)
+        (line,) = rounds_in(tmp_path / "m.jsonl")
+        check_last_screen(line, session.lines)
+        session.press("ucx:")  # nothing of this leads on
+        for columns, rows in ((60, 12), (80, 24)):
+            session.resize(columns, rows)
+            session.wait_until(lambda rows=rows: ("Too small" in session.text) is (rows == 12), f"{rows} rows")  # type: ignore[misc]
+            session.wait_for("the round:")
+            session.wait_for("Enter: the next round")
+        check_last_screen(line, session.lines)
+        person.press_and_wait("\r")
+        session.wait_for("Round 2 of 2")
+
+
+def check_last_screen(line: RoundLine, lines: list[str]) -> None:
+    """It shows the cards on the stones, one hand, the moves after the person's last decision, and who won and why."""
+    text = " ".join(" ".join(lines).replace("*", "").split())
+    game = replay(game_record(line))
+    table = [*game.hands[0], *(card for sides in game.sides for side in sides for card in side)]
+    assert set(_CARD.findall(text)) >= {each for each in card_texts(tuple(table)) if _CARD.fullmatch(each)}
+    shown = set(_CARD.findall(" ".join(lines[:17])))
+    assert not shown & set(card_texts(tuple(card for card in game.hands[1] if card not in game.hands[0])))
+    decided = max(place for place, (seat, _, ms) in enumerate(line.moves) if seat == 0 and ms is not None)
+    last = [(seat, move) for seat, move, _ in line.moves[decided:] if seat == 1 or not move.startswith("draw")]
+    assert all(move in text for _, move in last)
+    who = "You win the round: you hold" if line.result.winner == 0 else "You lose the round: counting holds"
+    assert who in text
+    assert f"Points {line.result.points[0]} - {line.result.points[1]}." in text
+    assert lines[-1] == "h help  Ctrl-C stop"
+
+
 def check_that_nothing_hidden_was_shown(line: RoundLine, raw: bytes, seen: list[int]) -> None:
-    """At each decision, all cards in the output so far are cards that seat 0 has seen, or that the reason of one of its
-    claims names: that is counted from what lies face up."""
+    """At each decision, and when the round is over, all cards in the output so far are cards that seat 0 has seen, or
+    that the reason of a claim names: that is counted from what lies face up."""
     record = game_record(line)
     game = dealt(record)
     may_be_shown: set[str] = set()
@@ -89,12 +124,15 @@ def check_that_nothing_hidden_was_shown(line: RoundLine, raw: bytes, seen: list[
             assert shown >= set(card_texts(tuple(game.hands[0]))) - set(card_texts(tuple(range(54, 63))))
             decision += 1
     assert decision == len(seen) > 5
+    may_be_shown |= known(game)
+    shown = set(_CARD.findall(_ESCAPE.sub(b" ", raw).decode()))
+    assert shown <= may_be_shown, ("the end", shown - may_be_shown)
 
 
 def known(game: Game) -> set[str]:
     table = [*game.hands[0], *game.discard, *(card for sides in game.sides for side in sides for card in side)]
     found = set(card_texts(tuple(table)))
-    if game.phase is Phase.CLAIM and game.to_move == 0:
+    if game.phase is Phase.CLAIM:
         for stone in stones_in(game.claimable):
             found |= set(reason_for(game, game.to_move, stone).completion)
     return found
@@ -156,6 +194,8 @@ def test_a_decision_is_taken_back_and_the_round_is_not_rated(tmp_path: Path) -> 
         second = person.decide(change=0)
         person.press_and_wait("u")
         assert person.move == second
+        session.wait_for("Taken back; this round is not rated now.")
+        assert session.text.count("*") < 3
         person.press_and_wait("u")
         assert person.move == first
         session.press(":play")
@@ -176,11 +216,64 @@ def test_a_decision_is_taken_back_and_the_round_is_not_rated(tmp_path: Path) -> 
     assert "not rated: 1." in arena("table", tmp_path / "m.jsonl").stdout
 
 
+NOTING_BOT = """
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"hello","protocol":1,"name":"noting"}', flush=True)
+    elif message["type"] == "request":
+        time.sleep(0.05)
+        answer = {"type": "action", "id": message["id"], "move": message["legal"][0]}
+        print(json.dumps(answer | {"note": str(message["clock"]["bank_ms"])}), flush=True)
+    elif message["type"] == "bye":
+        break
+"""
+
+
+def test_the_opponent_gets_back_the_time_of_moves_that_were_taken_back(tmp_path: Path) -> None:
+    (tmp_path / "noting.py").write_text(NOTING_BOT)
+    opponent = f"noting={sys.executable} noting.py"
+    with arena_in_terminal(words("--tc", "600", "--seat", "0", opponent=opponent), tmp_path) as session:
+        person = Person(session)
+        person.wait()
+        for _ in range(3):
+            person.decide(change=0)
+        person.press_and_wait("u")
+        person.press_and_wait("u")
+        for _ in range(3):
+            person.decide(change=0)
+        session.hang_up()
+        session.wait_for_status()
+    (line,) = rounds_in(tmp_path / "m.jsonl")
+    bank, places = 600_000, [place for place, (seat, _, ms) in enumerate(line.moves) if seat == 1 and ms is not None]
+    assert len(places) >= 4
+    for place in places:
+        assert line.notes[str(place)] == str(bank)
+        bank -= line.moves[place][2] or 0
+    assert bank < 600_000 - 50 * len(places)
+
+
+def test_a_person_plays_one_match_at_a_time(tmp_path: Path) -> None:
+    more = ("--cycles", "2", "--concurrency", "2")
+    with arena_in_terminal(words(*more), tmp_path) as session:
+        person = Person(session)
+        for _ in range(2):
+            person.play_round(change=0)
+            assert len(person.seen) > 5
+            session.press("\r")
+            session.wait_until(lambda: not person.is_over() or session.has_ended(), "the next match")
+        assert session.wait_for_status() == 0
+    one, two = rounds_in(tmp_path / "m.jsonl")
+    assert [one.match, two.match] == ["1.1-2", "2.1-2"]
+    assert (one.fault, two.fault) == (None, None)
+
+
 def test_hints_name_the_evaluator_and_its_choice_and_the_round_is_not_rated(tmp_path: Path) -> None:
     with arena_in_terminal(words("--hints", rules="tactics"), tmp_path) as session:
         person = Person(session)
         person.wait()
-        hint = r"Hint: the bundled counting bot would (play \S+ \d) and expects \d+%"
+        hint = r"Hint: the bundled counting bot would choose (play \S+ \d) and expects \d+%"
         found = re.search(hint, session.text)
         assert found, session.text
         session.press(f":{found[1]}")
@@ -319,6 +412,16 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+def test_a_terminal_that_is_closed_after_a_round_forfeits_nothing(tmp_path: Path) -> None:
+    with arena_in_terminal(words(rounds=3), tmp_path) as session:
+        at_the_end(session, Person(session))
+        session.hang_up()
+        session.wait_for_status()
+    (line,) = rounds_in(tmp_path / "m.jsonl")  # the other rounds are left for another time
+    assert line.fault is None
+    assert not verify_journals([tmp_path / "m.jsonl"]).problems
+
+
 @pytest.mark.parametrize("phase", [at_play, thinking], ids=lambda each: each.__name__)
 def test_a_closed_terminal_forfeits_the_round_as_disconnected(
     phase: Callable[[PtySession, Person], None], tmp_path: Path
@@ -336,7 +439,7 @@ def test_a_closed_terminal_forfeits_the_round_as_disconnected(
 def test_a_person_has_a_clock_only_if_it_was_asked_for(tmp_path: Path) -> None:
     with arena_in_terminal(words("--st", "1"), tmp_path) as session:
         session.wait_for("s left")
-        session.wait_for("You lose the round (timeout)")
+        session.wait_for("You lose the round: you failed (timeout)")
         session.wait_for("the limit was 1000 ms for an answer")
         session.press("\r")
         assert session.wait_for_status() == 0

@@ -2,24 +2,28 @@
 
 import random
 from collections.abc import Iterator
+from typing import TypeVar
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 
-from arena.human.view import ME, opening, view_of
+from arena.human.view import ME, last_view, opening, view_of
 from arena.match.referee import Referee
-from engine.actions import every_action, parse
-from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, card_texts
+from arena.replay.claim_reasons import reason_for
+from engine.actions import Kind, every_action, parse
+from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, Seat, card_texts
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.game import Game
 from engine.legality import reason_illegal
+from engine.phase import Phase
 from engine.ruleset import PRESETS, RuleSet
 from protocol.messages import Clock, Points, Request, RoundStart
 from tests.helpers.walks import rule_sets, seeds
 
 UNTIMED = Clock(None, None)
+T = TypeVar("T")
 
 
 def decisions(rules: RuleSet, seed: int) -> Iterator[tuple[Referee, Request]]:
@@ -93,6 +97,49 @@ def test_a_claim_comes_with_its_reason_and_other_moves_do_not() -> None:
             assert {move for move, why in reasons.items() if why} == claims
             found += len(claims)
     assert found
+
+
+@settings(max_examples=10, deadline=None)
+@given(rule_sets, seeds)
+def test_the_last_view_is_the_last_position_wherever_the_round_ended(rules: RuleSet, seed: int) -> None:
+    for referee, _ in decisions(rules, seed):
+        check_last_views(referee)  # a fault can end the round here
+    check_last_views(referee)
+
+
+def check_last_views(referee: Referee) -> None:
+    for seat in SEATS:
+        last = last_view(referee.game.rules, referee.last_news(seat, Points(0, 0)).state).position
+        real = referee.game.position().seen_by(seat)
+        assert (last.hands, last.phase) == (turned(real.hands, seat), Phase.OVER)
+        assert [stone.sides for stone in last.stones] == [turned(stone.sides, seat) for stone in real.stones]
+        assert last.stones_held == turned(real.stones_held, seat)
+
+
+def turned(both: tuple[T, T], seat: Seat) -> tuple[T, T]:
+    return both if seat == ME else (both[1], both[0])
+
+
+@settings(max_examples=15, deadline=None)
+@given(rule_sets, seeds)
+def test_the_reason_of_an_opponents_claim_is_that_of_the_real_game(rules: RuleSet, seed: int) -> None:
+    """Each seat hears it with its next request, or when the round is over: then other cards may lie face up."""
+    rng = random.Random(seed)
+    referee = Referee(rules, Deal.from_seed(str(seed), rules.tactics), SEATS[seed % 2])
+    expected: list[list[str]] = [[], []]
+    heard: list[list[str]] = [[], []]
+    while ask := referee.ask():
+        request = referee.request(ask, 1, Points(0, 0), UNTIMED).decoded()
+        heard[ask.seat] += [*view_of(rules, request).why_claimed(request.events).values()][::-1]
+        claims = [action for action in ask.legal if action.kind is Kind.CLAIM]
+        action = rng.choice(claims or ask.legal)
+        if claims:
+            expected[1 - ask.seat].append(reason_for(referee.game, ask.seat, action.stone).text("you"))
+        referee.answer(action.text, 0)
+    for seat in SEATS:
+        last = referee.last_news(seat, Points(0, 0))
+        heard[seat] += [*last_view(rules, last.state).why_claimed(last.events).values()][::-1]
+    assert heard == expected
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -7,7 +7,8 @@ from typing import Self
 from arena.bots import launch
 from arena.bots.fingerprint import fingerprint_of
 from arena.bots.keeper import KILL, TERMINATE
-from arena.bots.launch import Kept, Launcher, start_request
+from arena.bots.launch import Kept, start_request
+from arena.bots.launcher_process import Launcher
 from arena.bots.polled_link import PolledLink
 from arena.bots.process_state import (
     LAST_WORDS_SECONDS,
@@ -75,11 +76,12 @@ class PolledProcess:
 
 class PolledProcesses:
     """The processes of bots on a loop of their own. At the end of the `with` block all tasks of the loop are dropped,
-    also after an exception such as KeyboardInterrupt, and then all processes are ended at the same time."""
+    also after an exception such as KeyboardInterrupt, and then all processes are ended at the same time. The launcher,
+    which may have been started early, is closed then."""
 
-    def __init__(self) -> None:
+    def __init__(self, launcher: Launcher | None = None) -> None:
         self.loop = PollLoop()
-        self._launcher: Launcher | None = None
+        self._launcher = launcher
         self._running: set[PolledProcess] = set()
 
     def __enter__(self) -> Self:

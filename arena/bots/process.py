@@ -14,7 +14,8 @@ import trio
 
 from arena.bots import launch
 from arena.bots.keeper import KILL, TERMINATE
-from arena.bots.launch import Kept, Launcher, start_request
+from arena.bots.launch import Kept, start_request
+from arena.bots.launcher_process import Launcher
 from arena.bots.process_state import (
     LAST_WORDS_SECONDS,
     LEAVE_SECONDS,

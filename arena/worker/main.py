@@ -6,9 +6,6 @@ the owner is killed, the kernel kills the worker too, and the keepers (bots/keep
 whole process group, such as Ctrl-C, are the owner's business.
 """
 
-import ctypes
-import os
-import signal
 import socket
 from collections import deque
 from typing import Final, assert_never
@@ -21,7 +18,6 @@ from arena.bots.wants import Logic
 from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import GrantedDeals
 from arena.support.poll_loop import Signal, Steps, waiting_for
-from arena.support.process_limits import tune_gc
 from arena.worker.away import localized
 from arena.worker.channel import Unpacker
 from arena.worker.idle_bots import IdleBots
@@ -45,11 +41,9 @@ from arena.worker.job import (
 from arena.worker.job_play import JobPlay
 from arena.worker.outbox import Outbox
 from arena.worker.pinning import Pinning
-from arena.worker.process import OWNERS_SIGNALS
 from arena.worker.viewers import Viewers
 
 _CHUNK: Final = 1 << 16
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class Worker:
@@ -197,20 +191,3 @@ class _WorkersDesk:
 
     def report(self, report: Report) -> Logic[None]:
         return self._worker.report(self._job.planned.id, report)
-
-
-def main(owner_pid: int) -> None:
-    """The life of a worker. Its stdin is the socket to its owner."""
-    for number in OWNERS_SIGNALS:
-        signal.signal(number, lambda *_: None)  # not SIG_IGN, which bots would inherit
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, OWNERS_SIGNALS)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != owner_pid:
-        return  # it was killed before the kernel knew
-    tune_gc()
-    with socket.socket(fileno=os.dup(0)) as owner:
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)  # other processes must not inherit the socket
-        os.close(nothing)
-        with PolledProcesses() as processes:
-            Worker(owner, processes).run()

@@ -11,7 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-_CODE: Final = "import sys; sys.path.insert(0, sys.argv[1]); from arena.worker.main import main; main(int(sys.argv[2]))"
+_CODE: Final = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from arena.worker.entry import main; main(int(sys.argv[2]))"
+)
 END_SECONDS: Final = 10.0  # to end its bots, which takes up to two
 OWNERS_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # sent to all, but only the owner reacts
 

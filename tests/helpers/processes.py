@@ -59,7 +59,7 @@ def _command_line(pid: int) -> bytes:
 
 def workers_of(pid: int) -> list[int]:
     """The worker processes of an arena."""
-    return [child for child in children_of(pid) if is_running(child) and b"arena.worker.main" in _command_line(child)]
+    return [child for child in children_of(pid) if is_running(child) and b"arena.worker.entry" in _command_line(child)]
 
 
 def send_to_all(pids: Iterable[int], number: signal.Signals) -> None:

@@ -40,6 +40,8 @@ _COMMANDS: Final = {
     "schema": ("arena.cli.bots", "schema", "Print the JSON Schema of the protocol."),
 }
 _RENAMED: Final = {"again": "rerun"}
+_PLAYING: Final = {"play", "run", "sprt", "demo"}  # with worker processes
+_NEEDS_NO_WORKER: Final = {"-h", "--help", "human", "--scheduler"}  # words; written otherwise, one is started in vain
 
 
 class _Lazy(click.Group):
@@ -70,6 +72,10 @@ class _Lazy(click.Group):
 
             if hint := did_you_mean(words[0], _COMMANDS):
                 context.fail(f"No such command {words[0]!r}{hint}")
+        if words[0] in _PLAYING and _NEEDS_NO_WORKER.isdisjoint(words):
+            from arena.cli.first_worker import start
+
+            start(context)
         name, command, rest = super().resolve_command(context, words)
         for parameter in command.params if command else ():
             if hasattr(parameter, "joined"):

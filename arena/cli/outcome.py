@@ -48,13 +48,13 @@ def played(
 ) -> "tuple[Config, TournamentRun]":
     """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Raises `problem` if
     it cannot begin. `table` has the person who plays, if one does; then no worker process is needed."""
-    from arena.worker.process import WorkerProcess
+    from arena.cli import first_worker
 
     try:
-        first = None if table else WorkerProcess()
+        first = None if table else first_worker.take()
     except OSError as error:
         raise problem(f"no worker process can be started on this machine: {error.strerror}") from None
-    with first or nullcontext():  # it loads its modules while we load ours
+    with first or nullcontext():
         from arena.tournament.drive import drive
 
         config = tournament_with_sandboxes(config, hidden)

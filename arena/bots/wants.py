@@ -11,7 +11,7 @@ import math
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, TypeVar
 
-import attrs
+from msgspec import Struct
 
 from arena.bots.conversation import Conversation
 from arena.support.poll_loop import Wait
@@ -19,8 +19,7 @@ from arena.support.poll_loop import Wait
 T = TypeVar("T")
 
 
-@attrs.define(eq=False)
-class Ask:
+class Ask(Struct, eq=False):
     """Send the line of a request and hear the answer within `seconds`.
 
     The driver notes two moments: `asked` just before it writes, because what the arena does before is not the bot's
@@ -54,8 +53,7 @@ class Ask:
         return moment - self.asked
 
 
-@attrs.frozen
-class Say:
+class Say(Struct, frozen=True):
     """Send a line that needs no answer."""
 
     link: Conversation
@@ -63,24 +61,21 @@ class Say:
     until: float
 
 
-@attrs.frozen
-class Hear:
+class Hear(Struct, frozen=True):
     """Hear the bot's next message."""
 
     link: Conversation
     until: float
 
 
-@attrs.frozen
-class Both:
+class Both(Struct, frozen=True):
     """Run two logics at the same time until both are over. The result is the pair of their results."""
 
     one: "Logic[Any]"
     two: "Logic[Any]"
 
 
-@attrs.frozen
-class Await:
+class Await(Struct, frozen=True):
     """Await a function of trio's world, such as a place in the lobby; only the trio driver can."""
 
     function: Callable[[], Awaitable[Any]]

@@ -25,6 +25,7 @@ from typing import Final
 import attrs
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena.cluster.bridge import Bridge, RemoteWorker
 from arena.cluster.hosts import Host, Terms
@@ -233,7 +234,7 @@ class ClusterCrew:
     def _give(self, shift: _Remote, match: _Match) -> None:
         job = match.make()
         bots = tuple(portable(bot) for bot in job.bots if isinstance(bot, BotSpec))
-        job = attrs.evolve(
+        job = replace(
             job,
             bots=(bots[0], bots[1]),
             away=shift.process.host.away,

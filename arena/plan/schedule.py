@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterator
 from typing import NewType
 
-import attrs
+from msgspec import Struct
 
 from engine.cards import SEATS, Seat, other
 from engine.ruleset import Begins, RuleSet
@@ -25,8 +25,7 @@ class Format(enum.Enum):
     GAUNTLET = "gauntlet"
 
 
-@attrs.frozen
-class PlannedRound:
+class PlannedRound(Struct, frozen=True):
     id: RoundId
     number: int  # in its match, from 1
     first: Seat | None  # who begins; None means the winner of the previous round
@@ -34,8 +33,7 @@ class PlannedRound:
     mirrors: RoundId | None = None  # the round whose deal this one repeats
 
 
-@attrs.frozen
-class PlannedMatch:
+class PlannedMatch(Struct, frozen=True):
     """One match of the schedule. Its rounds are computed on demand, because a thousand bots have half a million
     matches."""
 

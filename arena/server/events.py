@@ -3,27 +3,22 @@
 from datetime import datetime
 from typing import Any, Protocol
 
-import attrs
-
 from arena.tournament.events import Event, TournamentEvent
 
 
-@attrs.frozen
-class Listening(Event):
+class Listening(Event, frozen=True):
     kind = "listening"
     address: str
     tls: bool
 
 
-@attrs.frozen
-class TokensUnprotected(Event):
+class TokensUnprotected(Event, frozen=True):
     """The server listens beyond this machine, without TLS."""
 
     kind = "warning"
 
 
-@attrs.frozen
-class FewDescriptors(Event):
+class FewDescriptors(Event, frozen=True):
     """The process may not open as many files as the connections need."""
 
     kind = "warning"
@@ -31,8 +26,7 @@ class FewDescriptors(Event):
     connections: int
 
 
-@attrs.frozen
-class NamesForgotten(Event):
+class NamesForgotten(Event, frozen=True):
     """The file of name claims does not contain the names of these bots, which play in the tournament."""
 
     kind = "warning"
@@ -40,8 +34,7 @@ class NamesForgotten(Event):
     bots: list[str]
 
 
-@attrs.frozen
-class LobbyWaits(Event):
+class LobbyWaits(Event, frozen=True):
     """The tournament cannot begin yet."""
 
     kind = "lobby"
@@ -55,24 +48,21 @@ class LobbyWaits(Event):
         return {"here": self.here, "missing": self.missing}
 
 
-@attrs.frozen
-class BotCame(Event):
+class BotCame(Event, frozen=True):
     kind = "came"
     bot: str
     connections: int  # of this bot, including the new one
     address: str
 
 
-@attrs.frozen
-class BotLeft(Event):
+class BotLeft(Event, frozen=True):
     kind = "left"
     bot: str
     connections: int  # of this bot that are still open
     address: str
 
 
-@attrs.frozen
-class CycleBegins(Event):
+class CycleBegins(Event, frozen=True):
     kind = "begins"
     bots: list[str]
     cycle: int
@@ -82,15 +72,13 @@ class CycleBegins(Event):
         return {"bots": self.bots, "cycle": self.cycle}
 
 
-@attrs.frozen
-class Stopping(Event):
+class Stopping(Event, frozen=True):
     """The first signal arrived: no more matches begin."""
 
     kind = "stopping"
 
 
-@attrs.frozen
-class PeerRefused(Event):
+class PeerRefused(Event, frozen=True):
     kind = "refused"
     address: str
     code: str
@@ -98,8 +86,7 @@ class PeerRefused(Event):
     unreported: int = 0  # incidents since the last one that was reported
 
 
-@attrs.frozen
-class PeerBrokeProtocol(Event):
+class PeerBrokeProtocol(Event, frozen=True):
     """The peer broke the protocol. What it sent is left out, because it may contain a token."""
 
     kind = "refused"
@@ -108,8 +95,7 @@ class PeerBrokeProtocol(Event):
     unreported: int = 0
 
 
-@attrs.frozen
-class AcceptFailed(Event):
+class AcceptFailed(Event, frozen=True):
     """The system had no resources for another connection."""
 
     kind = "refused"
@@ -117,8 +103,7 @@ class AcceptFailed(Event):
     unreported: int = 0
 
 
-@attrs.frozen
-class FloodDropped(Event):
+class FloodDropped(Event, frozen=True):
     """From now on the kernel drops most connection attempts from these addresses and networks."""
 
     kind = "refused"
@@ -126,8 +111,7 @@ class FloodDropped(Event):
     unreported: int = 0
 
 
-@attrs.frozen
-class FloodNotDropped(Event):
+class FloodNotDropped(Event, frozen=True):
     """The kernel cannot drop connection attempts."""
 
     kind = "refused"

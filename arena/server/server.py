@@ -11,8 +11,8 @@ the server at once.
 
 from collections.abc import Sequence
 
-import attrs
 import trio
+from msgspec.structs import replace
 
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
@@ -238,5 +238,5 @@ class _Incidents:
         if now < self._quiet_until:
             self._unreported += 1
             return
-        self._listener.heard(attrs.evolve(incident, unreported=self._unreported))
+        self._listener.heard(replace(incident, unreported=self._unreported))
         self._quiet_until, self._unreported = now + 1, 0

@@ -2,28 +2,26 @@
 
 from typing import Any, ClassVar, Protocol
 
-import attrs
 import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from arena.journal.lines import BotLine, RoundLine, VoidLine
 from arena.plan.schedule import PlannedRound
 from arena.stats.sequential_test import TestState
-from arena.stats.sprt_report import facts
 
 
-@attrs.frozen
-class Event:
+class Event(Struct, frozen=True):
     """`kind` names the event for programs, which read it as JSON."""
 
     kind: ClassVar[str]
 
     def facts(self) -> dict[str, Any]:
         """The fields of the JSON object, besides its kind and time."""
-        return attrs.asdict(self, recurse=False)
+        return asdict(self)
 
 
-@attrs.frozen
-class TournamentOpened(Event):
+class TournamentOpened(Event, frozen=True):
     """The journal is read and the tournament starts or resumes."""
 
     kind = "tournament"
@@ -31,8 +29,7 @@ class TournamentOpened(Event):
     finished: int  # rounds among them that the journal already holds
 
 
-@attrs.frozen
-class RoundStarted(Event):
+class RoundStarted(Event, frozen=True):
     kind = "started"
     planned: PlannedRound
     bots: tuple[str, str]
@@ -41,8 +38,7 @@ class RoundStarted(Event):
         return {"id": self.planned.id, "round": self.planned.number, "bots": self.bots}
 
 
-@attrs.frozen
-class BotIdentified(Event):
+class BotIdentified(Event, frozen=True):
     """Who a player of the next round is, as the journal knows it from now on. `changes` says how it differs from what
     played under this name before in the tournament, if anything did."""
 
@@ -62,8 +58,7 @@ class BotIdentified(Event):
         }
 
 
-@attrs.frozen
-class RoundFinished(Event):
+class RoundFinished(Event, frozen=True):
     """The round is saved in the journal."""
 
     kind = "finished"
@@ -79,8 +74,7 @@ class RoundFinished(Event):
         }
 
 
-@attrs.frozen
-class RoundVoid(Event):
+class RoundVoid(Event, frozen=True):
     """The round does not count and will be played again."""
 
     kind = "void"
@@ -94,8 +88,7 @@ def _round_facts(line: RoundLine | VoidLine) -> dict[str, Any]:
     return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
 
 
-@attrs.frozen
-class BotWithdrawn(Event):
+class BotWithdrawn(Event, frozen=True):
     """The bot forfeits its remaining rounds, because it made this many faults in a row."""
 
     kind = "withdrawn"
@@ -103,8 +96,7 @@ class BotWithdrawn(Event):
     faults: int
 
 
-@attrs.frozen
-class TournamentEnded(Event):
+class TournamentEnded(Event, frozen=True):
     """The tournament is over, or was stopped."""
 
     kind = "ended"
@@ -112,8 +104,7 @@ class TournamentEnded(Event):
     rounds: int
 
 
-@attrs.frozen
-class TestAdvanced(Event):
+class TestAdvanced(Event, frozen=True):
     """A sequential test has counted more pairs of rounds, or counts those that the journal already holds."""
 
     __test__ = False  # for pytest, which collects classes of such names
@@ -121,6 +112,8 @@ class TestAdvanced(Event):
     state: TestState
 
     def facts(self) -> dict[str, Any]:
+        from arena.stats.sprt_report import facts
+
         return facts(self.state)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-import attrs
 import msgspec
+from msgspec import Struct, field
 
 from arena.journal.lines import BotLine, RoundLine, VoidLine, encoded
 from arena.match.audience import Scene
@@ -23,36 +23,32 @@ from engine.scoring import Outcome, Score
 Bots = tuple[AnySpec, AnySpec]
 
 
-@attrs.frozen
-class Standing:
+class Standing(Struct, frozen=True):
     """What the tournament has decided so far and may decide anew while a match is played."""
 
     withdrawn: frozenset[str] = frozenset()  # bots that forfeit their rounds
-    excused: Mapping[str, int] = attrs.field(factory=dict)  # by bot: how often its lateness was excused
+    excused: Mapping[str, int] = field(default_factory=dict)  # by bot: how often its lateness was excused
     watched: bool = False  # whether there are spectators
 
 
-@attrs.frozen
-class SoFar:
+class SoFar(Struct, frozen=True):
     """What is played of a match."""
 
     score: Score
     finished: frozenset[str] = frozenset()  # ids of rounds
-    voids: Mapping[str, int] = attrs.field(factory=dict)  # by round
-    dealt: Mapping[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round: seed, salt, attempt
+    voids: Mapping[str, int] = field(default_factory=dict)  # by round
+    dealt: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)  # by round: seed, salt, attempt
 
 
-@attrs.frozen
-class Away:
+class Away(Struct, frozen=True):
     """What a player on another machine has to know. What it would write into folders, it reports instead."""
 
     cwd: str  # of the owner: folders of bots are relative to it
     # By bot, if its folder was sent along: its path on the machine of the owner, and on the other one.
-    folders: Mapping[str, tuple[str, str]] = attrs.field(factory=dict)
+    folders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-@attrs.frozen
-class MatchJob:
+class MatchJob(Struct, frozen=True):
     """A match, and all that is needed to play what is missing of it."""
 
     planned: PlannedMatch
@@ -76,8 +72,7 @@ class MatchJob:
 # Orders besides MatchJob and Standing.
 
 
-@attrs.frozen
-class Setup:
+class Setup(Struct, frozen=True):
     """The first order of a worker."""
 
     concurrency: int  # matches that it may play at once
@@ -86,24 +81,24 @@ class Setup:
     in_turn: bool = False  # more matches than that wait; else the owner does not send more
 
 
-@attrs.frozen
-class GoOn:
+class GoOn(Struct, frozen=True):
     """The report after which the match waited is processed."""
 
     match: str
 
 
-@attrs.frozen
-class Beat:
+class Beat(Struct, frozen=True):
     """The owner asks whether the worker still reacts."""
 
 
-@attrs.frozen
-class Deals:
+class Deals(Struct, frozen=True):
     """More deals of a match whose player does not know the key, by round and its number of voids."""
 
     match: str
-    deals: Mapping[tuple[str, int], Dealt] = attrs.field(repr=False)
+    deals: Mapping[tuple[str, int], Dealt]
+
+    def __repr__(self) -> str:
+        return f"Deals({self.match!r}, of {len(self.deals)} rounds)"  # without the deals, which are secret
 
 
 Order = Setup | MatchJob | Standing | GoOn | Deals | Beat
@@ -112,8 +107,7 @@ Order = Setup | MatchJob | Standing | GoOn | Deals | Beat
 # Reports.
 
 
-@attrs.frozen
-class Started:
+class Started(Struct, frozen=True):
     """A round begins."""
 
     match: str
@@ -121,15 +115,13 @@ class Started:
     bots: tuple[str, str]
 
 
-@attrs.frozen
-class Shown:
+class Shown(Struct, frozen=True):
     """The bots are about to see the deal of the round that began last."""
 
     match: str
 
 
-@attrs.frozen
-class Finished:
+class Finished(Struct, frozen=True):
     line: RoundLine
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -144,43 +136,37 @@ def _finished(line: bytes) -> Finished:
     return Finished(_decode(line))
 
 
-@attrs.frozen
-class Identified:
+class Identified(Struct, frozen=True):
     """Who a player is, before the first round of the match that refers to it."""
 
     line: BotLine
 
 
-@attrs.frozen
-class Voided:
+class Voided(Struct, frozen=True):
     line: VoidLine
 
 
-@attrs.frozen
-class Warned:
+class Warned(Struct, frozen=True):
     """Something for the organiser to know."""
 
     text: str
 
 
-@attrs.frozen
-class Looked:
+class Looked(Struct, frozen=True):
     """The position after a move, for spectators."""
 
     scene: Scene
     referee: Referee
 
 
-@attrs.frozen
-class RoundSeen:
+class RoundSeen(Struct, frozen=True):
     """The result of a round, for spectators."""
 
     scene: Scene
     outcome: Outcome
 
 
-@attrs.frozen
-class DealWanted:
+class DealWanted(Struct, frozen=True):
     """The match waits for the deal of this round, which was void so often."""
 
     match: str
@@ -188,31 +174,27 @@ class DealWanted:
     voids: int
 
 
-@attrs.frozen
-class Wrote:
+class Wrote(Struct, frozen=True):
     """What a bot wrote on stderr, if its player cannot keep it."""
 
     number: int  # of the bot
-    data: bytes = attrs.field(repr=False)
+    data: bytes
 
 
-@attrs.frozen
-class Bundled:
+class Bundled(Struct, frozen=True):
     """The files of a fault bundle, by name, likewise."""
 
     match: str
     round: str
     folder: Path  # of the owner
-    files: Mapping[str, str] = attrs.field(repr=False)
+    files: Mapping[str, str]
 
 
-@attrs.frozen
-class MatchOver:
+class MatchOver(Struct, frozen=True):
     match: str
 
 
-@attrs.frozen
-class Alive:
+class Alive(Struct, frozen=True):
     """The answer to a beat."""
 
 

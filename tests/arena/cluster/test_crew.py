@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from arena.cluster import bridge as bridge_module
@@ -105,9 +106,7 @@ def test_a_round_that_one_of_two_attempts_could_not_finish_is_not_void() -> None
 def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> None:
     config, ends = configured("greedy", "random"), list[Death | None]()
     first = job_of(config)
-    jobs = [
-        attrs.evolve(first, planned=attrs.evolve(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)
-    ]
+    jobs = [replace(first, planned=replace(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)]
 
     async def main() -> None:
         crew = crew_of(config, DealKey("secret"), [])

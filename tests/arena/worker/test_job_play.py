@@ -1,7 +1,7 @@
 """Match jobs, played by both drivers: what is reported, and what happens when the arena itself fails."""
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from arena.bots.conversation import Conversation
 from arena.journal.lines import outcome_of
@@ -36,7 +36,7 @@ def test_a_job_goes_on_after_what_is_played(run: RunLogic[None], rules: str) -> 
     for line in whole[:2]:
         score = score.begun_by(SEATS[line.first]).after(outcome_of(line.result))
     finished = frozenset(line.id for line in whole[:2])
-    rest = play_job(run, attrs.evolve(job, so_far=SoFar(score, finished)), Desk(), config).rounds
+    rest = play_job(run, replace(job, so_far=SoFar(score, finished)), Desk(), config).rounds
     assert [(line.id, line.first, line.deck, line.result) for line in rest] == [
         (line.id, line.first, line.deck, line.result) for line in whole[2:]
     ]

@@ -16,7 +16,6 @@ from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, journal_errors, options_of
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, from_command_line
-from arena.plan.config_file import from_file
 from arena.plan.options import BOT, TOURNAMENT
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ def cluster_check(bots: tuple[str, ...], scheduler: str, ship: bool, **options: 
 def tournament_of(bots: Sequence[str], specs: Sequence[str], options: dict[str, str]) -> Config:
     """The tournament of a file, or of bots, all of which the arena starts. Raises ConfigError."""
     if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
+        from arena.plan.config_file import from_file
+
         return from_file(Path(bots[0]), options)
     if files := [bot for bot in bots if bot.endswith(".toml")]:
         raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")

@@ -15,7 +15,6 @@ from arena.cli.outcome import played, report_outcome
 from arena.cli.shared import Refused, configured, given, options_of
 from arena.cli.tournament import journal_or_temporary
 from arena.plan.config import Config
-from arena.plan.config_file import from_file
 from arena.plan.options import BOT, SPRT, TOURNAMENT
 from arena.plan.sprt_config import test_from_command_line
 from arena.stats.sequential_test import TestState, Verdict
@@ -71,6 +70,8 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
 
 def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
     if len(bots) == 1 and bots[0].endswith(".toml"):
+        from arena.plan.config_file import from_file
+
         return from_file(Path(bots[0]), options, is_test=True)
     return test_from_command_line(bots, options)
 

@@ -7,12 +7,12 @@ standard is included here (confusables.txt, written by tests/tools/confusables.p
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 
 
 @cache
 def _looks_like() -> dict[int, str]:
-    table = resources.files("arena.plan").joinpath("confusables.txt").read_text(encoding="utf-8")
+    table = Path(__file__).with_name("confusables.txt").read_text(encoding="utf-8")
     lines = (line.split("\t") for line in table.splitlines()[1:])
     return {ord(char): target for target, chars in lines for char in chars}
 

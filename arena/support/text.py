@@ -2,8 +2,6 @@
 
 import re
 
-from rich.cells import cell_len, set_cell_size
-
 ELLIPSIS = "…"
 
 
@@ -23,6 +21,8 @@ def _escaped(char: str) -> str:
 
 def cropped(text: str, width: int) -> str:
     """`text` shortened to at most `width` columns, ending in an ellipsis if cut. Wide characters count as two."""
+    from rich.cells import cell_len, set_cell_size  # few commands need it at their start
+
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS if width > 0 else ""
@@ -30,6 +30,8 @@ def cropped(text: str, width: int) -> str:
 
 def padded(text: str, width: int) -> str:
     """`text` shortened or filled with spaces to exactly `width` columns."""
+    from rich.cells import set_cell_size
+
     return set_cell_size(cropped(text, width), width)
 
 

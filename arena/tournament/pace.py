@@ -1,6 +1,5 @@
 """Measure how fast a tournament plays, which determines how fast an absent bot loses its matches. Pure."""
 
-import statistics
 from collections import deque
 from typing import Final
 
@@ -25,5 +24,7 @@ class Pace:
         It is the time of an ordinary match, or the grace time if none was played yet. It is never longer than the grace
         time, so that the tournament ends even if the bot never comes back and matches take long.
         """
+        import statistics  # only absent bots need it
+
         usual = statistics.median(self._took) if self._took else self._grace
         return min(max(usual, _QUICKEST), self._grace)

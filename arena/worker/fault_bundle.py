@@ -17,7 +17,6 @@ from arena.match.match import PlayedRound
 from arena.match.round_play import Players
 from arena.match.translate import seat_number
 from arena.plan.recorded_config import RecordedBot, recorded_bot
-from arena.replay.position_report import titled_text
 from arena.support.text import folder_name, printable
 from arena.worker.job import MatchJob
 from engine.cards import SEATS
@@ -106,6 +105,8 @@ def bundle_files(
             begun=played.begun,
         ),
     )
+    from arena.replay.position_report import titled_text  # faults are rare, and a worker should start quickly
+
     # Not with msgspec, which refuses text from a path with bytes that are not UTF-8.
     files = {_FILE: json.dumps(msgspec.to_builtins(bundle), indent=1)}
     files["position.txt"] = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)

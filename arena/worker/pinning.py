@@ -7,7 +7,6 @@ which most answers took no time, and leaves it after the first round that is dif
 
 import contextlib
 import os
-import statistics
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -35,7 +34,7 @@ class Pinning:
         if self._core is None or self._always:
             return
         times = [ms for _, _, ms in line.moves if ms is not None]
-        self._instant = self._instant + 1 if times and statistics.median(times) == 0 else 0
+        self._instant = self._instant + 1 if 2 * times.count(0) > len(times) else 0
         if self.is_pinned != (self._instant >= _ROUNDS):
             self._move(self._all if self.is_pinned else {self._core})
 

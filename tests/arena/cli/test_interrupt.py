@@ -51,7 +51,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[int, str, str]:
         ("arena.cli.tournament", ["play", "greedy", "random"]),
         ("arena.plan.config", ["run", "greedy", "random"]),
         ("trio", ["play", "greedy", "random"]),
-        ("rich", ["play", "greedy", "random"]),
+        ("arena.worker.process", ["play", "greedy", "random"]),
         ("arena.server.server", ["serve", "cup.toml", "--listen", "127.0.0.1:0"]),
         ("arena.client.bridge", ["connect", "127.0.0.1:1", "--", "greedy"]),
         ("arena.devtools.check", ["check", "greedy"]),

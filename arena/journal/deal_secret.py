@@ -21,14 +21,14 @@ def secret_path(journal: Path) -> Path:
     return beside(journal, "secret")
 
 
-def new_key(journal: Path | None) -> DealKey:
-    """Make a new key, and save it beside the journal if there is one. Raises JournalError."""
+def new_key(journal: Path | None, *, kept: bool) -> DealKey:
+    """Make a new key, and save it beside the journal if there is one, which may be `kept`. Raises JournalError."""
     secret = secrets.token_hex(_BYTES)
     if journal is not None:
         path = secret_path(journal)
         try:
             _move_aside(path)
-            write_private(path, f"{secret}\n".encode())
+            write_private(path, f"{secret}\n".encode(), kept=kept)
         except OSError as error:
             raise JournalError(f"{path}: cannot write the secret of the deals: {error.strerror}") from None
     return DealKey(secret)

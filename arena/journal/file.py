@@ -76,14 +76,16 @@ def belongings(journal: Path) -> tuple[Path, ...]:
 
 
 class Journal:
-    """The only writer of a journal: it holds the file's lock until it is closed. Raises JournalError."""
+    """The only writer of a journal: it holds the file's lock until it is closed. Unless the journal is `kept`, nothing
+    waits for the disk. Raises JournalError."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, kept: bool = True):
         try:
             self._file = _open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise JournalError(f"{path}: {error.strerror}") from None
         self.path = path
+        self._kept = kept
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -93,7 +95,7 @@ class Journal:
         # rescue needs them.
         self._frame: list[tuple[int, bytes]] = []
         self._remember()
-        if not self._size:
+        if kept and not self._size:
             sync_folder(path)  # otherwise a power cut could remove the whole file
 
     def __enter__(self) -> Self:
@@ -141,14 +143,15 @@ class Journal:
         self._remember()
 
     def append(self, lines: bytes) -> None:
-        """Append complete lines, all or none; they are on the disk when this returns. Raises JournalChanged if the file
-        was changed since the last append, JournalError if it cannot be written."""
+        """Append complete lines, all or none; if the journal is kept, they are on the disk when this returns. Raises
+        JournalChanged if the file was changed since the last append, JournalError if it cannot be written."""
         self.check()
         try:
             left = memoryview(lines)
             while left:
                 left = left[os.write(self._file, left) :]
-            os.fsync(self._file)
+            if self._kept:
+                os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._size)
             raise JournalError(f"{self.path}: cannot write: {error.strerror}") from error

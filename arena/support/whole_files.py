@@ -30,20 +30,23 @@ def _write_and_rename(path: Path, text: str) -> None:
         raise
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write or replace a file that only its owner can read. It is on the disk when this returns. Raises OSError."""
+def write_private(path: Path, data: bytes, *, kept: bool = True) -> None:
+    """Write or replace a file that only its owner can read. If it is to be kept, it is on the disk when this returns.
+    Raises OSError."""
     descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if kept:
+                os.fsync(file.fileno())
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
         raise
-    sync_folder(path)
+    if kept:
+        sync_folder(path)
 
 
 def sync_folder(path: Path) -> None:

@@ -42,7 +42,7 @@ def drive(
     """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early,
     `hire` makes a crew that plays elsewhere, and `table` has the person who plays, if one does. Raises JournalError if
     it cannot begin."""
-    with Journal(config.journal) if config.journal else nullcontext() as journal:
+    with Journal(config.journal, kept=config.kept) if config.journal else nullcontext() as journal:
         if journal:
             config, ledger = resume(journal, config)
         else:

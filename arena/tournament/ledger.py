@@ -265,7 +265,8 @@ def begin(journal: Journal, config: Config) -> Config:
 
 def with_new_key(config: Config, journal: Path | None) -> Config:
     """The config with a new key for the deals, whose secret is saved beside the journal. Raises JournalError."""
-    return attrs.evolve(config, key=DealKey(config.seed, is_public=True) if config.seed else new_key(journal))
+    key = DealKey(config.seed, is_public=True) if config.seed else new_key(journal, kept=config.kept)
+    return attrs.evolve(config, key=key)
 
 
 def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:

@@ -10,6 +10,8 @@ import signal
 import sys
 from types import FrameType
 
+from arena.support.process_limits import tune_gc
+
 _INTERRUPTED = 130  # as in arena.support.signals, which is not loaded yet
 
 
@@ -30,6 +32,7 @@ def entry() -> None:
     if interruptible:
         signal.signal(signal.SIGINT, _leave)
         sys.unraisablehook = _unraisable
+    tune_gc()
     from arena.cli.main import entry as run
 
     if interruptible:

@@ -113,8 +113,12 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     assisted: AssistedLine | None = None
 
     def __post_init__(self) -> None:
-        if self.first not in (0, 1):
-            raise ValueError(f"seat {self.first} began, but expected seat 0 or seat 1")
+        _check_first(self.first)
+
+
+def _check_first(seat: int) -> None:
+    if seat not in (0, 1):
+        raise ValueError(f"seat {seat} began, but expected seat 0 or seat 1")
 
 
 class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
@@ -152,6 +156,24 @@ class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
     v: int
     id: str
     match: str
+
+
+class RoundHead(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
+    """The part of a RoundLine that a resume needs: all but the cards and the moves, the longest part of the line."""
+
+    round: int
+    pair: str
+    rules: str
+    seed: str
+    bots: tuple[str, str]
+    first: int
+    result: ResultLine
+    fault: FaultLine | None = None
+    salt: str = ""
+    players: PlayerIds | None = None
+
+    def __post_init__(self) -> None:
+        _check_first(self.first)
 
 
 def is_forfeit(line: RoundLine) -> bool:

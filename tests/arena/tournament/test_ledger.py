@@ -3,9 +3,11 @@
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import asdict, replace
 
-from arena.journal.lines import Journal, outcome_of
+from arena.journal.lines import FaultLine, Journal, RoundHead, encoded, outcome_of
 from arena.plan.schedule import Format, schedule
 from arena.tournament.ledger import Ledger, planned_matches, resume
 from engine.cards import Seat
@@ -53,6 +55,17 @@ def test_a_resume_remembers_scores_only_of_matches_under_way(tmp_path: Path) -> 
     assert len(ledger.finished) == 11
     assert list(ledger.scores) == [planned_matches(config)[2].id]
     assert ledger.dealt == {}
+
+
+def test_a_resume_reads_of_a_round_all_but_its_cards_and_moves() -> None:
+    fault = FaultLine(seat=1, detail="late", bundle="cup.faults/1", withdrawn=True)
+    line = replace(numbered_round(0, ("a", "b")), fault=fault, salt="5a", players=("1f", None))
+    head = msgspec.json.decode(encoded(line), type=RoundHead)
+    assert {name: getattr(line, name) for name in head.__struct_fields__} == asdict(head)
+    assert {"deck", "tactics", "moves", "notes"}.isdisjoint(head.__struct_fields__)
+    full, partial = Ledger(max_faults=1), Ledger(max_faults=1)
+    assert full.add(line) == partial.add(head) == ["b"]
+    assert full == partial
 
 
 def test_a_match_that_is_over_is_forgotten() -> None:

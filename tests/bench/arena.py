@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from tests.bench import workers
 from tests.helpers.drivers import RunLogic, match_of, players_of, run_by_polling, run_by_trio, whole_match
 
 FULL = bool(os.environ.get("FULL"))  # the long versions: 10,000 rounds in memory, a journal of 1,000,000
+_STARTS = 7
 
 
 class Counting:
@@ -176,24 +177,20 @@ def restarts(bot: Path) -> Iterator[list[str]]:
     yield ["two C bots started anew for a round", f"{added:.2f}", f"{added / bare:.2f}"]
 
 
-def start_up(folder: Path, bot: Path) -> Iterator[list[str]]:
-    """The best of seven, in turns. Python writes and reads compiled files, as it does for a user."""
-    journal = folder / "1.jsonl"
-    commands = {"python -c pass": ["-c", "pass"]} | {
-        f"arena {' '.join(words[:2])}": ["-m", "arena", *words]
-        for words in (["--help"], ["play", "--help"], ["bots"], ["table", str(journal)], ["replay", str(journal)])
-    }
-    until_bot = "arena play, until the first bot runs"
-    took: dict[str, list[float]] = {name: [] for name in (*commands, until_bot)}
-    for _ in range(7):
-        for name, words in commands.items():
+def start_up(folder: Path, bot: Path, commands: Sequence[Sequence[str]] = ()) -> Iterator[list[str]]:
+    """Several times, in turns. Python writes and reads compiled files, as it does for a user."""
+    bare, until_bot = "python -c pass", "arena play, until the first bot runs"
+    called = {bare: ["-c", "pass"]} | {f"arena {' '.join(words[:2])}": ["-m", "arena", *words] for words in commands}
+    took: dict[str, list[float]] = {name: [] for name in (*called, until_bot)}
+    for _ in range(_STARTS):
+        for name, words in called.items():
             start = time.perf_counter()
             run_python(words)
             took[name].append((time.perf_counter() - start) * 1000)
         took[until_bot].append(milliseconds_to_first_bot(folder, bot))
-    bare = min(took["python -c pass"])
     for name, found in took.items():
-        yield [name.replace(str(journal), "JOURNAL"), f"{min(found):.0f}", f"{min(found) / bare:.1f}"]
+        ratio = min(found) / min(took[bare])
+        yield [name.replace(str(folder), "…"), f"{min(found):.0f}", f"{statistics.median(found):.0f}", f"{ratio:.1f}"]
 
 
 def run_python(words: list[str]) -> None:
@@ -229,33 +226,32 @@ def memory(bot: Path) -> Iterator[list[str]]:
         yield [f"{number:,}", f"{size:.1f}", f"{size / first:.2f}"]
 
 
-def journals(folder: Path) -> Iterator[list[str]]:
-    """A real journal many times over, every copy a tournament of its own, folded by `arena table`."""
-    opening, *rounds = (folder / "1.jsonl").read_bytes().splitlines(keepends=True)
-    total = 1_000_000 if FULL else 50_000
-    big = folder / "big.jsonl"
-    with open(big, "wb") as file:
-        for copy in range(total // len(rounds)):
-            file.write(opening.replace(b'"event":""', b'"event":"%d"' % copy))
-            file.writelines(rounds)
-    start = time.perf_counter()
-    with open(big, "rb") as file:
-        lines = sum(1 for _ in file)
-    bare = time.perf_counter() - start
-    report = ["/usr/bin/time", "-f", "%M"] if shutil.which("time") else []
-    start = time.perf_counter()
-    done = subprocess.run(
-        [*report, sys.executable, "-m", "arena", "table", str(big)], capture_output=True, text=True, check=True
-    )
-    took = time.perf_counter() - start
-    peak = f"{int(done.stderr.split()[-1]) / 1024:.0f}" if report else "?"
-    yield [f"{lines:,}", f"{took:.1f}", f"{lines / took:,.0f}", f"{took / bare:.1f}", peak]
-    big.unlink()
-
-
 def show(title: str, head: list[str], rows: Iterator[list[Any]]) -> None:
     print(f"\n{title}")
     print(tabulate(list(rows), head, disable_numparse=True))
+
+
+def show_matches(folder: Path, bot: Path) -> None:
+    show(
+        "Two C bots, all of it on one core, the journal included",
+        ["", "decisions/s", "own CPU us", "ratio to the floor"],
+        workers.one_core(bot, recorded_requests(), folder),
+    )
+    show(
+        "Workers of C bots, pinned each to a core of its own or not",
+        ["workers", "pinned", "rounds/s", "ratio to 1 (two: at least 1.8)", "owner at 500 rounds/s (at most 10 %)"],
+        workers.many_cores(bot, folder),
+    )
+    show(
+        "Bots that think for 5 ms (eight matches at once lose nothing)",
+        ["matches at once", "decisions/s", "ratio to 1", "mean answer in ms"],
+        workers.thinking(folder),
+    )
+
+
+def show_start_up(folder: Path, bot: Path, commands: Sequence[Sequence[str]] = ()) -> None:
+    head = ["", "best ms", "median ms", "ratio to bare Python"]
+    show("Start-up (at most 200 ms until the first bot runs)", head, start_up(folder, bot, commands))
 
 
 def main() -> None:
@@ -264,34 +260,18 @@ def main() -> None:
     print(f"The arena runs {compilation.kind()}.")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        bot = c_bot(folder)
+        bot, journal = c_bot(folder), str(folder / "1.jsonl")
         tune_gc()
         show(
             "A match of two C bots over pipes, pinned to one core",
             ["", "decisions/s", "CPU us", "ratio"],
             decisions(bot),
         )
-        show(
-            "A tournament of two C bots, all of it on one core",
-            ["", "decisions/s", "own CPU us", "ratio"],
-            workers.one_core(bot, recorded_requests(), folder),
-        )
-        show(
-            "Workers of C bots, pinned each to a core of its own or not",
-            ["workers", "pinned", "rounds/s", "ratio to 1 (two: at least 1.8)", "owner at 500 rounds/s (at most 10 %)"],
-            workers.many_cores(bot, folder),
-        )
-        show(
-            "Bots that think for 5 ms",
-            ["matches at once", "decisions/s", "ratio to 1", "mean answer in ms"],
-            workers.thinking(folder),
-        )
+        show_matches(folder, bot)
         show("A tournament of the Python random bot", ["concurrency", "rounds/s", "ratio to 1"], tournaments(folder))
         show("Restarting", ["", "ms", "ratio"], restarts(bot))
-        show("Start-up", ["", "ms", "ratio to bare Python"], start_up(folder, bot))
+        show_start_up(folder, bot, [["--help"], ["play", "--help"], ["bots"], ["table", journal], ["replay", journal]])
         show("Memory of a tournament", ["after rounds", "MiB", "ratio"], memory(bot))
-        head = ["lines", "s", "lines/s", "ratio to reading alone", "peak MiB"]
-        show("`arena table` on a long journal", head, journals(folder))
 
 
 if __name__ == "__main__":

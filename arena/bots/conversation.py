@@ -7,7 +7,7 @@ import math
 from collections import deque
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from protocol.decoding import excerpt, without_token
 from protocol.errors import Code, RemoteProtocolError
@@ -35,8 +35,7 @@ def said_text(said: Said) -> str:
 NEWLINE: Final = b"\n"
 
 
-@attrs.frozen
-class ConversationLimits:
+class ConversationLimits(Struct, frozen=True):
     """What a bot may send, and what is kept of it.
 
     `eof_mid_line_is_disconnect`: if the input ends in the middle of a line, treat that as a lost connection

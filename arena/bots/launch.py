@@ -12,6 +12,7 @@ import socket
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import attrs
+from msgspec import Struct
 
 from arena.bots.sandbox import OWN_PROCESSES, sandboxed
 from arena.bots.spawning import StartRequest
@@ -40,8 +41,7 @@ class KeeperFailed(Exception):
     """The keeper failed: a bug of ours, not the bot's fault."""
 
 
-@attrs.frozen
-class Overrun:
+class Overrun(Struct, frozen=True):
     """The limit that a bot exceeded, which is why its keeper killed it."""
 
     ending: Fault

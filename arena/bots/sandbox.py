@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from arena.bots.sandbox_view import SandboxError, View, view_of
 from arena.bots.seccomp_filters import FILTERS
@@ -41,8 +41,7 @@ OWN_PROCESSES: Final = 2  # bwrap itself, and the first process of the namespace
 _PARTS_OF_ETC: Final = ("alternatives", "ld.so.cache", "java-*")
 
 
-@attrs.frozen
-class Confined:
+class Confined(Struct, frozen=True):
     """How to start a bot in its sandbox."""
 
     command: tuple[str, ...]

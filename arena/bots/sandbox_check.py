@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.bots.sandbox import USER, Confined, confined
 from arena.bots.sandbox_view import SandboxError as SandboxError
@@ -27,8 +29,7 @@ _TEST: Final = "/usr/bin/test"
 _INSTALL: Final = "install it, for example with `apt install bubblewrap` or `dnf install bubblewrap`"
 
 
-@attrs.frozen
-class Machine:
+class Machine(Struct, frozen=True):
     """What decides whether this machine can make sandboxes, and why not."""
 
     bwrap: str | None  # its path
@@ -98,8 +99,7 @@ _REMEDIES: Final = (  # setting of the kernel, value that is in the way, what to
 _SETTINGS: Final = tuple(path for path, _, _ in _REMEDIES)
 
 
-@attrs.frozen
-class Settled:
+class Settled(Struct, frozen=True):
     """Bots whose level of sandbox is decided."""
 
     bots: tuple[AnySpec, ...]
@@ -153,8 +153,7 @@ def _with_level(bot: AnySpec, level: Level | None) -> AnySpec:
     return attrs.evolve(bot, sandbox=attrs.evolve(bot.sandbox, level=level))
 
 
-@attrs.frozen
-class Problem:
+class Problem(Struct, frozen=True):
     """Why a bot cannot be started in a sandbox, and what to do."""
 
     words: str
@@ -171,7 +170,7 @@ def problem_of(spec: BotSpec, view: View, machine: Machine) -> Problem | None:
         elsewhere = attrs.evolve(spec, cwd=Path("/tmp"))
         if (of_machine := _tried(elsewhere, _NOTHING, machine)) is not None:
             return Problem(machine.why(of_machine))
-        of_bot = _tried(elsewhere, attrs.evolve(_NOTHING, interpreter=view.interpreter), machine) is None
+        of_bot = _tried(elsewhere, replace(_NOTHING, interpreter=view.interpreter), machine) is None
     except SandboxError as error:
         return Problem(str(error), of_bot=True)
     reader = f"user {spec.sandbox.user or USER}" if os.geteuid() == 0 else "bwrap"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 from arena.plan.bot_spec import BotSpec, packages_of_bundled_bots
 from arena.plan.sandbox import absolute
@@ -39,8 +39,7 @@ class SandboxError(Exception):
     """A bot cannot be started in a sandbox, or would see too much there; the text says why, and what to do."""
 
 
-@attrs.frozen
-class View:
+class View(Struct, frozen=True):
     program: Path  # what is run
     files: tuple[Path, ...]  # the bot itself: program, script, and what else its command names
     own: tuple[Path, ...]  # the folders of these files, as far as the bot sees them

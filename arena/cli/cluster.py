@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 import click
+from msgspec import Struct
 
 from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, journal_errors, options_of
@@ -28,8 +29,7 @@ _WAITING: Final = 4  # matches that wait for a thread of the cluster, for each o
 _FEWEST_WAITING: Final = 256  # in all: more machines may join
 
 
-@attrs.frozen
-class Cluster:
+class Cluster(Struct, frozen=True):
     """Where a tournament is played, if not on this machine."""
 
     scheduler: str | None = None

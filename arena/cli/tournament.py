@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 
 import attrs
 import click
+from msgspec.structs import replace
 
 from arena.cli import completion
 from arena.cli.cluster import Cluster, scheduler_option, ship_option, tournament_of
@@ -39,7 +40,7 @@ _BOT_HELP = f"A bot with options of its own: {_BOT_KEYS}."
 
 def _of_a_match(option: Option) -> Option:
     text = "The file that everything is written to.  [none: only faults are kept]"
-    return attrs.evolve(option, help=text) if option.name == "journal" else option
+    return replace(option, help=text) if option.name == "journal" else option
 
 
 @click.command()

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final, Self
 
-import attrs
+from msgspec import Struct
 
 from arena.support.whole_files import sync_folder
 
@@ -234,8 +234,7 @@ def _write(file: int, data: bytes) -> None:
         left = left[os.write(file, left) :]
 
 
-@attrs.frozen
-class Rescue:
+class Rescue(Struct, frozen=True):
     """The outcome of rescuing a journal that was changed while the arena was writing to it."""
 
     path: Path | None  # the rescued journal; None if it could not be written

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.journal.finished_rounds import FinishedRounds
@@ -34,8 +34,7 @@ class _Place(enum.Enum):
     LEFT_OUT = "in a tournament whose rounds do not count, as was reported"
 
 
-@attrs.frozen
-class RecordedTournament:
+class RecordedTournament(Struct, frozen=True):
     """A tournament that counts: its opening line, and the file that contains it."""
 
     number: int  # from 1, in the order of reading

@@ -3,14 +3,13 @@
 from collections.abc import Sized
 from typing import Protocol
 
-import attrs
+from msgspec import Struct
 
 from arena.match.referee import Referee
 from engine.scoring import Outcome
 
 
-@attrs.frozen
-class Scene:
+class Scene(Struct, frozen=True):
     """The round that spectators see."""
 
     match: str

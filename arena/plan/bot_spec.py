@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from msgspec import Struct
 
 from arena.plan.sandbox import VARIABLES, Level, Sandbox
 from arena.plan.time_control import TimeLimits
@@ -89,8 +90,7 @@ class RemoteSpec:
 AnySpec = BotSpec | RemoteSpec
 
 
-@attrs.frozen
-class OwnBot:
+class OwnBot(Struct, frozen=True):
     module: str
     summary: str
 

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from typing import Final
 
 import attrs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound, RoundId
@@ -31,8 +33,7 @@ _SALT_DIGITS: Final = 32  # hexadecimal: 128 bits
 _BOT_SEED_BITS: Final = 53  # as many as are exact in a double: in many languages all numbers are doubles
 
 
-@attrs.frozen
-class Dealt:
+class Dealt(Struct, frozen=True):
     """The deal of one round."""
 
     seed: str  # of this round alone; it reveals nothing about other rounds
@@ -125,7 +126,7 @@ class GrantedDeals:
         dealt = self._deals[planned.id, voids]
         if mirrored_seed is None:
             return dealt
-        return attrs.evolve(dealt, seed=mirrored_seed, deal=Deal.from_seed(mirrored_seed, rules.tactics))
+        return replace(dealt, seed=mirrored_seed, deal=Deal.from_seed(mirrored_seed, rules.tactics))
 
 
 def is_recorded(config: RecordedConfig) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-import attrs
+from msgspec import Struct
 
 from arena.plan import option_readers as read
 from arena.plan.bot_spec import MOST_PROCESSES, Restart
@@ -15,8 +15,7 @@ from arena.plan.sprt import MOST_ROUNDS, EloModel
 from engine.ruleset import RULE_SETS
 
 
-@attrs.frozen
-class Option:
+class Option(Struct, frozen=True):
     name: str
     read: Reader
     help: str

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
+from msgspec import Struct
 
 from arena.plan.options import BOT, SERVER, SPRT, TOURNAMENT, Option, by_name
 from arena.support.suggestion import did_you_mean
@@ -13,8 +13,7 @@ class ConfigError(Exception):
     """A mistake in a tournament file or on the command line: what was found, and what was expected."""
 
 
-@attrs.frozen
-class Source:
+class Source(Struct, frozen=True):
     """Values as the user wrote them, and where, for error messages."""
 
     values: Mapping[str, Any]

@@ -4,7 +4,7 @@ import enum
 import math
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 MOST_ROUNDS: Final = 100_000  # of a test, by default: about ten times the usual length with the default bounds
 LARGEST_ELO: Final = 1000
@@ -19,8 +19,7 @@ class EloModel(enum.Enum):
     LOGISTIC = "logistic"
 
 
-@attrs.frozen
-class Sprt:
+class Sprt(Struct, frozen=True):
     """Is the first bot better than the second by `elo1` (H1), or only by `elo0` (H0)?"""
 
     elo0: float = 0.0
@@ -29,7 +28,7 @@ class Sprt:
     beta: float = 0.05  # the likelihood of accepting H0 although H1 holds
     model: EloModel = EloModel.NORMALIZED
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse bounds that make no test, whether a user gives them or a journal was edited."""
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 1:

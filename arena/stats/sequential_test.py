@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-import attrs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.plan.sprt import Sprt
 from arena.stats.sprt import llr
@@ -51,8 +52,7 @@ _FAILING: Final = {
 }
 
 
-@attrs.frozen
-class TestState:
+class TestState(Struct, frozen=True):
     """A sequential test so far."""
 
     __test__ = False  # for pytest, which collects classes of such names
@@ -75,8 +75,7 @@ class TestState:
         return Verdict.UNDECIDED if self.end is None else self.end.verdict
 
 
-@attrs.frozen
-class TestedRound:
+class TestedRound(Struct, frozen=True):
     """What a test needs to know of a round."""
 
     __test__ = False
@@ -113,7 +112,7 @@ class SequentialTest:
             self._count(sorted(pair, key=lambda played: played.id))
         beyond = sum(map(len, self._finished.values()))
         if beyond != self.state.not_counted:
-            self.state = attrs.evolve(self.state, not_counted=beyond)
+            self.state = replace(self.state, not_counted=beyond)
         return self.state
 
     def _count(self, pair: list[TestedRound]) -> None:
@@ -121,7 +120,7 @@ class SequentialTest:
         pairs = _with(state.pairs, sum(played.half_points for played in pair))
         faults = [sum(seat in played.at_fault for played in pair) for seat in (NEW, BASE)]
         ratio = llr(pairs, state.sprt)
-        self.state = attrs.evolve(
+        self.state = replace(
             state,
             pairs=pairs,
             llr=ratio,

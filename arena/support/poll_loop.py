@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, Generic, TypeVar
 
 import attrs
+from msgspec import Struct
 
 from arena.support.timekeeping import BEAT, Stalls, TimeIsUp
 
@@ -43,8 +44,7 @@ class Signal:
         return self._is_set
 
 
-@attrs.define(eq=False)
-class Wait:
+class Wait(Struct, eq=False):
     """What a task waits for: a descriptor that is ready for `events`, or a signal."""
 
     descriptor: int

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-import attrs
+from msgspec import Struct
 
 BEAT: Final = 0.005  # seconds between two looks at the clock, at most
 _NOTABLE: Final = 0.002  # seconds; a look that is late by less than this is ordinary
@@ -25,8 +25,7 @@ class TimeIsUp(Exception):
         self.at = at
 
 
-@attrs.frozen
-class Stall:
+class Stall(Struct, frozen=True):
     """A period, by the caller's clock, in which the program stood still."""
 
     since: float

@@ -2,8 +2,8 @@
 
 from contextlib import nullcontext
 
-import attrs
 import trio
+from msgspec import Struct
 
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
@@ -19,8 +19,7 @@ from arena.tournament.runner import Tournament, TournamentError
 from arena.worker.process import WorkerProcess
 
 
-@attrs.frozen
-class TournamentRun:
+class TournamentRun(Struct, frozen=True):
     """How a run of `drive` or of a server ended."""
 
     total: int  # rounds of the whole tournament

@@ -4,7 +4,7 @@ import random
 import subprocess
 from pathlib import Path
 
-import attrs
+from msgspec.structs import replace
 
 from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
@@ -23,7 +23,7 @@ def kills_of_tests(folder: Path) -> list[Finding]:
         while kills < KILLS and run_and_kill(words, killed, rng) is None:
             kills += 1
         statuses.append(subprocess.run(words, capture_output=True, timeout=600).returncode)
-        expected, found = (attrs.evolve(result_in(journal), not_counted=0) for journal in (whole, killed))
+        expected, found = (replace(result_in(journal), not_counted=0) for journal in (whole, killed))
         if found != expected or verify_journals([killed]).problems:
             return [Finding("kills of a test", f"{kills} kills", [f"{found} instead of {expected}"])]
     harm = [] if len(set(statuses)) == 1 else [f"exit statuses {statuses}"]

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Iterable, Sequence
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from arena.plan.sprt import EloModel, Sprt
 from arena.stats.sequential_test import BASE, NEW, End, SequentialTest, TestedRound, TestState, Verdict
@@ -65,7 +65,7 @@ def test_neither_the_order_of_rounds_nor_how_they_arrive_together_changes_the_re
     at_once = SequentialTest(Sprt(0, 50), BOTS, map(str, range(1, 1001)), 5)
     for match, each in shuffled:
         at_once.add(match, each)
-    assert at_once.advance() == state_of(shuffled) == attrs.evolve(in_order, not_counted=800 - 2 * in_order.counted)
+    assert at_once.advance() == state_of(shuffled) == replace(in_order, not_counted=800 - 2 * in_order.counted)
 
 
 @pytest.mark.parametrize(("share", "end"), [(0.7, End.H1), (0.4, End.H0)])
@@ -75,7 +75,7 @@ def test_the_first_pair_that_passes_a_bound_decides_and_later_ones_change_nothin
     assert state.end is end
     counted = 2 * state.counted
     assert state_of(played[: counted - 2]).end is None
-    assert state_of(played[:counted]) == attrs.evolve(state, not_counted=0)
+    assert state_of(played[:counted]) == replace(state, not_counted=0)
     against = rounds([BASE if end is End.H1 else NEW] * 1000)
     assert state_of(played[:counted] + against[counted:]).verdict is end.verdict
 
@@ -101,7 +101,7 @@ def test_faults_in_a_row_end_the_test(
     state = state_of(played)
     assert (state.end, state.counted, state.verdict) == (end, 3, verdict)
     assert state_of(played, max_faults=0).end in (End.H0, End.H1, None)
-    assert state_of(list(reversed(played[:20]))) == attrs.evolve(state, not_counted=14)
+    assert state_of(list(reversed(played[:20]))) == replace(state, not_counted=14)
 
 
 def test_faults_are_losses_and_more_than_one_in_twenty_warn() -> None:

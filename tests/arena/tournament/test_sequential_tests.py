@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from arena.cli.progress import Quiet
 from arena.journal.lines import JournalLine, RevealLine, read
@@ -28,7 +29,7 @@ def config_of(journal: Path, *bots: str, **options: str) -> Config:
 
 def counted(state: TestState) -> TestState:
     """All of it that must not depend on when rounds finish."""
-    return attrs.evolve(state, not_counted=0)
+    return replace(state, not_counted=0)
 
 
 @pytest.fixture(scope="module")

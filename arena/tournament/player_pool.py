@@ -1,14 +1,13 @@
-"""Provide the players of a match: processes, which are kept between matches, and connections from outside."""
+"""The bots that connect from outside, as a tournament sees them."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from arena.bots.player import LocalPlayer, Player, Processes
-from arena.bots.stderr import StderrKeeper
-from arena.bots.wants import Logic
-from arena.plan.bot_spec import AnySpec, RemoteSpec
-from arena.worker.idle_bots import IdleBots
+from arena.plan.bot_spec import RemoteSpec
+
+if TYPE_CHECKING:
+    from arena.bots.player import Player
 
 
 class RemoteBots(Protocol):
@@ -24,10 +23,10 @@ class RemoteBots(Protocol):
     def away_until(self, name: str) -> float | None:
         """The trio time at which an absent bot begins to forfeit matches; None while it is connected."""
 
-    def player(self, spec: RemoteSpec) -> Player:
+    def player(self, spec: RemoteSpec) -> "Player":
         """The player of one match; if the bot is not free, a player that is not connected."""
 
-    def let_go(self, player: Player) -> None:
+    def let_go(self, player: "Player") -> None:
         """Free the player of a match that is over."""
 
 
@@ -52,42 +51,8 @@ class NoRemoteBots:
     def away_until(self, name: str) -> float | None:
         raise AssertionError(f"{name} cannot connect: no server listens")
 
-    def player(self, spec: RemoteSpec) -> Player:
+    def player(self, spec: RemoteSpec) -> "Player":
         raise AssertionError(f"{spec.name} cannot connect: no server listens")
 
-    def let_go(self, player: Player) -> None:
+    def let_go(self, player: "Player") -> None:
         raise AssertionError(f"{player.spec.name} cannot connect: no server listens")
-
-
-class Seats:
-    """Gives players to matches and takes them back."""
-
-    def __init__(
-        self,
-        bots: tuple[AnySpec, ...],
-        remote_bots: RemoteBots,
-        processes: Processes,
-        concurrency: int,
-        stderr: StderrKeeper,
-    ):
-        self._bots = bots
-        self._remote_bots = remote_bots
-        self._idle = IdleBots(processes, concurrency)
-        self._stderr = stderr
-
-    def take(self, number: int) -> Player:
-        spec = self._bots[number]
-        if isinstance(spec, RemoteSpec):
-            return self._remote_bots.player(spec)
-        return self._idle.take(number, spec, self._stderr)
-
-    def give_back(self, number: int, player: Player) -> Logic[None]:
-        if isinstance(player, LocalPlayer):
-            yield from self._idle.give_back(number, player)
-        else:
-            self._remote_bots.let_go(player)
-
-    def clear(self) -> Logic[None]:
-        """End all idle processes."""
-        for leave in self._idle.clear():
-            yield from leave

@@ -3,8 +3,8 @@
 Theory of operation. The schedule is fixed in advance. What the journal already contains is folded into a `Ledger`
 (scores of matches under way, faults in a row, finished ids), and only missing rounds are played. The `Matchmaker`
 chooses the match that begins next. A match between bots that the arena starts is a job for a worker process
-(crew.py). A match with a bot that connects is played here, by its own task, with players from the `Seats`. Both run the
-same logic (arena/worker/job_play.py), and `_hear` processes the reports of both: it sends each round to the writer,
+(crew.py). A match with a bot that connects is played here, by its own task (play_here.py). Both run the
+same logic (arena/worker/job_play.py), and `hear` processes the reports of both: it sends each round to the writer,
 which appends it to the journal and waits for the disk; only then is the round reported to the listener. So every round
 that was reported is saved, and every other is played again.
 
@@ -20,19 +20,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import trio
 
 from arena.bots.stderr import StderrKeeper
-from arena.bots.trio_driver import TrioProcesses, driven
-from arena.bots.wants import Await, Logic
-from arena.bots.watchdog import Watchdog
 from arena.journal.file import Rescue, beside
 from arena.journal.lines import BotLine, Journal, RoundLine, VoidLine
-from arena.match.audience import Audience
-from arena.match.round_play import Players, Void
 from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
@@ -51,9 +46,8 @@ from arena.tournament.events import (
 from arena.tournament.identities import new_claim, refusal
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_pool import NoRemoteBots, RemoteBots, Seats
+from arena.tournament.player_pool import NoRemoteBots, RemoteBots
 from arena.tournament.writer import JournalWriter
-from arena.worker.fault_bundle import write_bundle
 from arena.worker.job import (
     Bundled,
     Finished,
@@ -69,10 +63,13 @@ from arena.worker.job import (
     Warned,
     Wrote,
 )
-from arena.worker.job_play import JobPlay
 from arena.worker.process import WorkerProcess
-from arena.worker.recording import void_line
 from engine.scoring import Score
+
+if TYPE_CHECKING:
+    from arena.match.audience import Audience
+    from arena.match.round_play import Players
+    from arena.tournament.play_here import PlayHere
 
 _MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
 _MOST_LOST: Final = 5  # rounds of one bot, for the same reasons, in the whole tournament; for a long one see `_lost`
@@ -93,7 +90,7 @@ class Tournament:
         ledger: Ledger,
         listener: Listener,
         remote_bots: RemoteBots | None = None,
-        audience: Audience | None = None,
+        audience: "Audience | None" = None,
         spare: WorkerProcess | None = None,
         hire: Hire | None = None,
     ):
@@ -101,7 +98,6 @@ class Tournament:
         self._journal = journal
         self._ledger = ledger
         self._writer = JournalWriter(journal, listener)
-        self._watch = Watchdog()
         self._remote_bots = remote_bots or NoRemoteBots()
         self._audience = audience
         self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._remote_bots, config.concurrency)
@@ -112,8 +108,8 @@ class Tournament:
         self._before = {bot.name: ledger.identities.of(bot.name) for bot in config.bots}
         self._refused: set[str] = set()  # ids of players that differ from those before, which nobody has accepted
         self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
-        crew = hire(config, self._hear, self._standing, self._fail) if hire else None
-        self._crew: AnyCrew = crew or Crew(config, self._hear, self._standing, spare)
+        crew = hire(config, self.hear, self._standing, self._fail) if hire else None
+        self._crew: AnyCrew = crew or Crew(config, self.hear, self._standing, spare)
         self._playing = trio.CancelScope()
 
     @property
@@ -168,25 +164,22 @@ class Tournament:
             raise self._failure
 
     async def _work(self, tasks: trio.Nursery) -> None:
-        processes = TrioProcesses(tasks)
-        seats = Seats(self._config.bots, self._remote_bots, processes, self._config.concurrency, self._stderr)
+        here = None
         if any(isinstance(bot, RemoteSpec) for bot in self._config.bots):
-            tasks.start_soon(self._watch.run)  # only for matches that are played here
+            from arena.tournament.play_here import PlayHere
+
+            here = PlayHere(self._config, self._remote_bots, self._stderr, self, self._audience, tasks)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
-                one, two = match.bots
-                if all(isinstance(self._config.bots[number], BotSpec) for number in match.bots):
+                if here is None or all(isinstance(self._config.bots[number], BotSpec) for number in match.bots):
                     matches.start_soon(self._play_in_worker, match)
                 else:
-                    players = seats.take(one), seats.take(two)  # at once: a bot that is free now may not be free later
-                    matches.start_soon(self._play_here, match, players, seats)
-        await driven(seats.clear())
+                    matches.start_soon(self._play_here, here, match, here.players(match))
+        if here is not None:
+            await here.end()
 
-    async def _play_here(self, match: PlannedMatch, players: Players, seats: Seats) -> None:
-        play = JobPlay(self._job(match), players, self._watch, self, self._audience)
-        await driven(play.play(), self._watch)
-        for number, player in zip(match.bots, players, strict=True):
-            await driven(seats.give_back(number, player))
+    async def _play_here(self, here: "PlayHere", match: PlannedMatch, players: "Players") -> None:
+        await here.play(self._job(match), players)
         self._match_over(match)
 
     async def _play_in_worker(self, match: PlannedMatch) -> None:
@@ -204,6 +197,9 @@ class Tournament:
     async def _worker_died(self, match: PlannedMatch, death: Death) -> None:
         """Have the round that was under way played again. It gets a new deal if the bots have seen the old one, unless
         the organiser chose the seed: then all deals are known and stay the same, as after a stop."""
+        from arena.match.round_play import Void
+        from arena.worker.recording import void_line
+
         self.warn(f"a match was interrupted: {death.reason}")
         planned, key = death.under_way, self._config.key
         assert key is not None
@@ -225,7 +221,7 @@ class Tournament:
         self._ledger.add_void(line)
         await self._tell(RoundVoid(line))
 
-    async def _hear(self, report: Report) -> None:
+    async def hear(self, report: Report) -> None:
         """Process a report of a match, wherever it is played."""
         match report:
             case Started(_, planned, bots):
@@ -343,6 +339,8 @@ class Tournament:
                 f"no bundle for {folder.name}: it is larger than {_LARGEST_BUNDLE >> 20} MB, or not a bundle at all"
             )
             return
+        from arena.worker.fault_bundle import write_bundle
+
         try:
             write_bundle(folder, files)
         except OSError as error:
@@ -362,9 +360,6 @@ class Tournament:
 
     def may_excuse(self, name: str) -> bool:
         return self._ledger.excused[name] < self._config.max_voids
-
-    def report(self, report: Report) -> Logic[None]:
-        yield Await(partial(self._hear, report))
 
     def _standing(self) -> Standing:
         watched = self._audience is not None and len(self._audience.watchers) > 0

@@ -6,19 +6,21 @@ Both are frozen values that can be pickled.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import msgspec
 from msgspec import Struct, field
 
 from arena.journal.lines import BotLine, RoundLine, VoidLine, encoded
-from arena.match.audience import Scene
-from arena.match.referee import Referee
 from arena.plan.bot_spec import AnySpec
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome, Score
+
+if TYPE_CHECKING:
+    from arena.match.audience import Scene
+    from arena.match.referee import Referee
 
 Bots = tuple[AnySpec, AnySpec]
 
@@ -155,14 +157,14 @@ class Warned(Struct, frozen=True):
 class Looked(Struct, frozen=True):
     """The position after a move, for spectators."""
 
-    scene: Scene
-    referee: Referee
+    scene: "Scene"
+    referee: "Referee"
 
 
 class RoundSeen(Struct, frozen=True):
     """The result of a round, for spectators."""
 
-    scene: Scene
+    scene: "Scene"
     outcome: Outcome
 
 

@@ -15,6 +15,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.tournament.crew import Crew
 from arena.tournament.ledger import planned_matches
+from arena.tournament.play_here import OwnersDesk
 from arena.tournament.runner import Tournament
 from arena.worker.job import Finished, MatchJob, Report, SoFar, Standing, Voided
 from arena.worker.job_play import JobPlay
@@ -80,7 +81,7 @@ def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] =
             nursery.start_soon(watch.run)
             bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]
             one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
-            await driven(JobPlay(job, (one, two), watch, tournaments[-1]).play(), watch)
+            await driven(JobPlay(job, (one, two), watch, OwnersDesk(tournaments[-1])).play(), watch)
             await driven(one.leave())
             await driven(two.leave())
             nursery.cancel_scope.cancel()

@@ -33,6 +33,7 @@ FIRST_REPORT = "pickle.find_class"  # of a worker: that a round begins
 HEAVY = {"numpy", "rich", "tabulate", "importlib.metadata", "importlib.resources", "email", "asyncio", "http.client"}
 RARE = {"difflib", "statistics", "tomllib", "zipfile"}  # for mistakes, absent bots and files
 TASKS = {"trio", "ssl", "subprocess"}
+BY_WORKERS = {"arena.bots.player", "arena.match", "arena.replay"}  # matches, and what is kept of their faults
 OTHERS = {
     "arena.server.events",
     "arena.client.events",
@@ -71,8 +72,8 @@ def loaded(folder: Path, until: str, *words: str) -> set[str]:
         (["--help"], HEAVY | TASKS | OTHERS | {"attrs", "msgspec", "engine"}),
         (["--version"], HEAVY | TASKS | OTHERS | {"attrs", "msgspec", "engine"}),
         (["play", "--help"], HEAVY | TASKS | OTHERS),
-        (["play", *BOTS, "--rounds", "2"], HEAVY | OTHERS | RARE | {"arena.replay.board"}),
-        (["run", *BOTS, "--rounds", "2"], HEAVY | OTHERS | RARE | {"arena.replay.board"}),
+        (["play", *BOTS, "--rounds", "2"], HEAVY | OTHERS | RARE | BY_WORKERS),
+        (["run", *BOTS, "--rounds", "2"], HEAVY | OTHERS | RARE | BY_WORKERS),
         (["table", "cup.jsonl"], TASKS | {"rich.console", "asyncio"}),
         (["verify", "cup.jsonl"], (HEAVY | TASKS | OTHERS) - {"subprocess"}),  # it starts workers for large journals
         (["replay", "cup.jsonl"], TASKS | OTHERS | {"numpy", "rich.console"}),

@@ -4,19 +4,22 @@
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalAction, PositionError
 from engine.legality import Row, legal_rows, reason_illegal
-from engine.phase import Phase
+from engine.phase import CLAIM, DRAW, PLAY, Phase
 from engine.position import Position
 from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
 from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, won_by_stones
 from engine.table import Table
+
+_TURN_START: Final = ClaimTime.TURN_START  # as in phase.py
 
 
 class Game(Table):
@@ -25,7 +28,7 @@ class Game(Table):
         super().__init__(model)
         self.rules: RuleSet = model.rules if model else RuleSet()
         self.to_move: Seat = model.to_move if model else SEATS[0]
-        self.phase: Phase = model.phase if model else Phase.PLAY
+        self.phase: Phase = model.phase if model else PLAY
         self.draws_left: int = model.draws_left if model else 0  # of a recruiter
         self.returns_left: int = model.returns_left if model else 0  # of a recruiter
         # Whether something was played, claimed or drawn in this turn, and the turns in a row without that, before it.
@@ -125,7 +128,7 @@ class Game(Table):
 
     def _enter_phase(self) -> None:
         """Compute what follows from the phase, for a game that was made from a position."""
-        if self.phase is Phase.CLAIM:
+        if self.phase is CLAIM:
             self.claimable = self.provable_stones(self.to_move)
             if not self.claimable:
                 raise PositionError("no stone can be claimed, so there is no claim phase", "phase")
@@ -141,13 +144,13 @@ class Game(Table):
     def _start_turn(self, seat: Seat) -> None:
         self.to_move = seat
         self.turn_had_effect = False
-        if self.rules.claims is ClaimTime.TURN_START:
+        if self.rules.claims is _TURN_START:
             self._enter_claims()
         else:
-            self.phase = Phase.PLAY
+            self.phase = PLAY
 
     def _after_play(self) -> None:
-        if self.rules.claims is ClaimTime.TURN_START:
+        if self.rules.claims is _TURN_START:
             self._enter_draw()
         else:
             self._enter_claims()
@@ -155,21 +158,21 @@ class Game(Table):
     def _enter_claims(self) -> None:
         self.claimable = self.provable_stones(self.to_move)
         if self.claimable:
-            self.phase = Phase.CLAIM
+            self.phase = CLAIM
         else:
             self._after_claims()
 
     def _after_claims(self) -> None:
         self.claimable = 0
-        if self.rules.claims is ClaimTime.TURN_START:
-            self.phase = Phase.PLAY
+        if self.rules.claims is _TURN_START:
+            self.phase = PLAY
         else:
             self._enter_draw()
 
     def _enter_draw(self) -> None:
         if len(self.hands[self.to_move]) < self.rules.hand_limit:
             if self.clan_deck and self.tactic_deck:
-                self.phase = Phase.DRAW
+                self.phase = DRAW
                 return
             if deck := self.clan_deck or self.tactic_deck:
                 self.take(self.to_move, deck)
@@ -227,7 +230,7 @@ class Game(Table):
         """Draw while there is no choice of deck, then wait for the returns."""
         while self.draws_left and (self.clan_deck or self.tactic_deck):
             if self.clan_deck and self.tactic_deck:
-                self.phase = Phase.DRAW
+                self.phase = DRAW
                 return
             self.take(self.to_move, self.clan_deck or self.tactic_deck)
             self.draws_left -= 1

@@ -112,17 +112,7 @@ _DRAWS: Final = Row(DRAWS)
 
 def legal_rows(game: "Game") -> list[Row]:
     """All actions that the player to move may take, in rows that are not empty; none once the round is over."""
-    match game.phase:
-        case Phase.PLAY:
-            return _plays(game)
-        case Phase.CLAIM:
-            return [_claims(game.claimable)]
-        case Phase.DRAW:
-            return [_DRAWS]
-        case Phase.RETURN:
-            return [Row(tuple([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]))]
-        case Phase.OVER:
-            return []
+    return _LISTS[game.phase](game)
 
 
 def _plays(game: "Game") -> list[Row]:
@@ -137,6 +127,19 @@ def _plays(game: "Game") -> list[Row]:
         for card in dict.fromkeys(hand[clan_cards:]):
             rows += _tactic_plays(game, seat, card)
     return rows
+
+
+def _returns(game: "Game") -> Row:
+    return Row(tuple([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]))
+
+
+_LISTS: Final[dict[Phase, Callable[["Game"], list[Row]]]] = {
+    Phase.PLAY: _plays,
+    Phase.CLAIM: lambda game: [_claims(game.claimable)],
+    Phase.DRAW: lambda _: [_DRAWS],
+    Phase.RETURN: lambda game: [_returns(game)],
+    Phase.OVER: lambda _: [],
+}
 
 
 def _tactic_limit_reached(game: "Game", seat: Seat) -> bool:

@@ -19,7 +19,7 @@ from arena.support.poll_loop import Wait
 T = TypeVar("T")
 
 
-class Ask(Struct, eq=False):
+class Ask(Struct, eq=False, gc=False):
     """Send the line of a request and hear the answer within `seconds`.
 
     The driver notes two moments: `asked` just before it writes, because what the arena does before is not the bot's

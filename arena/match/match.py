@@ -141,9 +141,9 @@ class Match:
         referee.lead(*played_before)
         watched = self._watched(planned, referee, score)
         clock = RoundClock((self._players[0].spec.limits, self._players[1].spec.limits))
-        for move in referee.moves:  # played before
-            if move.ms is not None:
-                clock.spend(move.seat, move.ms)
+        for seat, _, ms in referee.moves:  # played before
+            if ms is not None:
+                clock.spend(seat, ms)
         play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched, clock)
         return (yield from play.play()), True
 

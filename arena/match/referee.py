@@ -7,10 +7,11 @@ reason. The referee never waits and never measures: the caller passes the millis
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import attrs
 import msgspec
+from msgspec import Struct
 
 from arena.journal.endings import Fault
 from arena.match.request_fields import RequestFields
@@ -35,7 +36,7 @@ def shortened(note: str, room: int = MOST_NOTES) -> str:
     return note if len(note) <= most else f"{note[:most]}… ({len(note) - most} more)"
 
 
-class Ask(NamedTuple):
+class Ask(Struct, frozen=True, gc=False):
     """A question: which seat has to choose between which actions."""
 
     seat: Seat
@@ -57,10 +58,9 @@ class ChargedFault:
     other_detail: str | None = None  # what happened to the other bot, where neither started
 
 
-class Move(NamedTuple):  # as the journal writes it
-    seat: Seat
-    text: str
-    ms: int | None  # of thought; None where the referee applied the only legal action
+# A move as the journal writes it: the seat, its text, and the milliseconds of thought, which are None where the referee
+# applied the only legal action. A plain tuple, because each decision makes one.
+Move = tuple[Seat, str, int | None]
 
 
 class Referee:
@@ -117,15 +117,15 @@ class Referee:
 
     def lead(self, moves: Iterable[Move], notes: Mapping[int, str]) -> None:
         """Play moves that were played before, with their times and notes."""
-        for index, move in enumerate(moves):
-            self._apply(parse(move.text), move.ms)
+        for index, (seat, text, ms) in enumerate(moves):
+            self._apply(parse(text), ms)
             if index in notes:
                 self.notes[index] = notes[index]
-                self._note_room[move.seat] -= min(len(notes[index]), LONGEST_NOTE)
+                self._note_room[seat] -= min(len(notes[index]), LONGEST_NOTE)
 
     def before_last_decision(self, seat: Seat) -> list[Move]:
         """The moves before the last decision of the seat; all of them if it has not decided anything yet."""
-        decisions = [index for index, move in enumerate(self.moves) if move.seat == seat and move.ms is not None]
+        decisions = [index for index, (by, _, ms) in enumerate(self.moves) if by == seat and ms is not None]
         return self.moves[: decisions[-1]] if decisions else self.moves
 
     def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None:
@@ -141,5 +141,5 @@ class Referee:
     def _apply(self, action: Action, ms: int | None) -> None:
         seat = self.game.to_move
         self.game.apply(action)
-        self.moves.append(Move(seat, action.text, ms))
+        self.moves.append((seat, action.text, ms))
         self.outcome = self.game.outcome

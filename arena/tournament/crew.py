@@ -48,8 +48,11 @@ from arena.worker.process import END_SECONDS, WorkerProcess
 _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
-_REST: Final = 0.02  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
-_FAR: Final = 10  # rounds before the end of a match: even instant bots do not play so many during a rest
+_REST: Final = 0.05  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
+_FASTEST: Final = (
+    0.001  # seconds for a round, at least: a rest must not outlast a match, whose worker then needs another
+)
+_FEW: Final = 5  # rounds before the end of a match: too few for a rest
 _CALM: Final = 3  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
 
@@ -91,8 +94,9 @@ class _Playing:
     over: trio.Event = attrs.field(factory=trio.Event)
 
     @property
-    def is_far_from_over(self) -> bool:
-        return self.under_way is not None and self.length - self.under_way.number >= _FAR
+    def rounds_left(self) -> int:
+        """After the one under way; 0 if none is."""
+        return 0 if self.under_way is None else self.length - self.under_way.number
 
 
 class CrewWorker:
@@ -147,9 +151,17 @@ class CrewWorker:
             while data := await self._received():
                 for report in reports.feed(data):
                     await self._take(report, hear)
-                if self._calm >= _CALM and all(playing.is_far_from_over for playing in self.matches.values()):
-                    await trio.sleep_until((trio.current_time() // _REST + 1) * _REST)  # all workers at the same time
+                if self._calm >= _CALM:
+                    await self._rest()
         self._reap()
+
+    async def _rest(self) -> None:
+        """Let reports of the next milliseconds wait, unless a match may be over by then."""
+        left = min((playing.rounds_left for playing in self.matches.values()), default=0)
+        if left > _FEW:
+            now = trio.current_time()
+            together = (now // _REST + 1) * _REST  # all workers at the same time
+            await trio.sleep_until(min(together, now + left * _FASTEST))
 
     async def _received(self) -> bytes:
         self._is_heard = True

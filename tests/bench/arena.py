@@ -78,7 +78,7 @@ def timed_match(config: Config, run: RunLogic[list[PlayedRound]]) -> tuple[int, 
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     rounds = run(lambda driver: whole_match(match_of(config, players_of(config, driver), driver.stalls), config))
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
-    decisions = sum(move.ms is not None for played in rounds for move in played.referee.moves)
+    decisions = sum(ms is not None for played in rounds for _, _, ms in played.referee.moves)
     return decisions, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

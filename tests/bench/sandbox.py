@@ -90,7 +90,7 @@ def rate(config: Config, players: Players, driver: Driver) -> Logic[float]:
     began = time.perf_counter()
     rounds = yield from whole_match(match_of(config, players, driver.stalls), config)
     wall = time.perf_counter() - began
-    return sum(move.ms is not None for played in rounds for move in played.referee.moves) / wall
+    return sum(ms is not None for played in rounds for _, _, ms in played.referee.moves) / wall
 
 
 def group(driver: Driver, plain: Config, boxed: Config) -> Logic[list[tuple[float, float]]]:

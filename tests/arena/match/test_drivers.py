@@ -40,7 +40,7 @@ def whole(config: Config) -> Callable[[Driver], Logic[list[PlayedRound]]]:
 
 
 def moves(rounds: list[PlayedRound]) -> list[list[tuple[int, str]]]:
-    return [[(move.seat, move.text) for move in played.referee.moves] for played in rounds]
+    return [[(seat, text) for seat, text, _ in played.referee.moves] for played in rounds]
 
 
 def test_both_drivers_play_the_same_match() -> None:

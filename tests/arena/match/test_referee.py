@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from arena.journal.endings import Fault
-from arena.match.referee import Move, Referee
+from arena.match.referee import Referee
 from arena.match.request_fields import RequestFields
 from arena.match.translate import side_of
 from engine.actions import parse
@@ -34,7 +34,7 @@ def test_a_round_is_played_to_its_end_and_its_log_can_be_verified(rules: str) ->
             assert len(ask.legal) > 1
             played.answer(rng.choice(ask.legal).text, 5)
         assert played.fault is None
-        moves = tuple((move.seat, move.text) for move in played.moves)
+        moves = tuple((seat, text) for seat, text, _ in played.moves)
         deal = Deal.from_seed(str(seed), PRESETS[rules].tactics)
         verify(GameRecord(PRESETS[rules], deal, SEATS[0], moves, played.outcome))
 
@@ -45,8 +45,8 @@ def test_a_decision_with_one_legal_action_is_applied_unasked_and_logged_without_
         played = referee("base", str(seed))
         while ask := played.ask():
             played.answer(ask.legal[-1].text, 5)
-        lone += [move for move in played.moves if move.ms is None]
-    assert Move(SEATS[0], "pass", None) in lone
+        lone += [move for move in played.moves if move[2] is None]
+    assert (SEATS[0], "pass", None) in lone
 
 
 def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
@@ -183,11 +183,11 @@ def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -
     while ask := played.ask():
         played.answer(rng.choice(ask.legal).text, 5, "é" * 3000 if ask.seat == 0 else "short")
     assert played.fault is None
-    notes = [note for index, note in played.notes.items() if played.moves[index].seat == 0]
+    notes = [note for index, note in played.notes.items() if played.moves[index][0] == 0]
     assert len(notes) > 22
     assert notes[:20] == ["é" * 500 + "… (2500 more)"] * 20
     assert notes[20:] == ["… (3000 more)"] * (len(notes) - 20)
-    assert {note for index, note in played.notes.items() if played.moves[index].seat == 1} == {"short"}
+    assert {note for index, note in played.notes.items() if played.moves[index][0] == 1} == {"short"}
 
 
 @pytest.mark.parametrize("length", [0, 1, 499, 500])
@@ -206,9 +206,9 @@ def test_a_round_is_led_back_to_the_last_decision_of_a_seat() -> None:
     seat = played.game.to_move
     before = played.before_last_decision(seat)
     undone = played.moves[len(before) :]
-    assert undone[0].seat == seat
-    assert undone[0].ms == 5
-    assert not any(move.seat == seat and move.ms is not None for move in undone[1:])
+    by, _, took = undone[0]
+    assert (by, took) == (seat, 5)
+    assert not any(by == seat and ms is not None for by, _, ms in undone[1:])
 
     again = referee()
     again.lead(before, played.notes)

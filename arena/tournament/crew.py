@@ -53,7 +53,7 @@ _FASTEST: Final = (
     0.001  # seconds for a round, at least: a rest must not outlast a match, whose worker then needs another
 )
 _FEW: Final = 5  # rounds before the end of a match: too few for a rest
-_CALM: Final = 3  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
+_CALM: Final = 20  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
 
 

@@ -16,7 +16,8 @@ from tests.helpers.rounds import random_round
 from tests.helpers.tournaments import configured, steady
 
 LENGTH = 100  # rounds
-REST = 0.02  # seconds
+REST = 0.05  # seconds
+CALM = 20  # rounds in a row after which nobody waited
 
 
 class ScriptedWorker:
@@ -91,24 +92,24 @@ async def begun(clock: trio.testing.MockClock) -> AsyncIterator[Scene]:
 
 async def test_rounds_of_a_long_match_are_heard_together(mock_clock: trio.testing.MockClock) -> None:
     async with begun(mock_clock) as scene:
-        for number in (1, 2, 3):
+        for number in range(1, CALM + 1):
             assert await scene.heard() == []
             name = scene.play(number)
             assert await scene.heard() == [name]
-        names = [scene.play(4), scene.play(5)]
+        names = [scene.play(CALM + 1), scene.play(CALM + 2)]
         assert await scene.heard(after=REST * 0.9) == []
         assert await scene.heard(after=REST * 0.2) == names
 
 
 async def test_a_round_that_the_match_waits_for_ends_the_rests(mock_clock: trio.testing.MockClock) -> None:
     async with begun(mock_clock) as scene:
-        for number in (1, 2, 3):
+        for number in range(1, CALM + 1):
             scene.play(number)
         await scene.heard()
-        name = scene.play(4, fails=True)
+        name = scene.play(CALM + 1, fails=True)
         assert await scene.heard(after=REST) == [name]
         assert scene.process.orders() == [GoOn(scene.job.planned.id)]
-        name = scene.play(5)
+        name = scene.play(CALM + 2)
         assert await scene.heard() == [name]
 
 
@@ -118,17 +119,17 @@ async def test_the_last_rounds_of_a_match_are_heard_at_once(mock_clock: trio.tes
         for number in range(1, LENGTH + 1):
             name = scene.play(number)
             heard = await scene.heard()
-            if number < LENGTH - 10:
-                heard += await scene.heard(after=REST)
+            if number < LENGTH - 5:
+                heard += await scene.heard(after=min(REST, (LENGTH - number) * 0.001))
             assert heard == [name]
 
 
 async def test_what_a_worker_reported_before_it_died_is_heard(mock_clock: trio.testing.MockClock) -> None:
     async with begun(mock_clock) as scene:
-        for number in (1, 2, 3):
+        for number in range(1, CALM + 1):
             scene.play(number)
         await scene.heard()
-        names = [scene.play(4), scene.play(5)]
+        names = [scene.play(CALM + 1), scene.play(CALM + 2)]
         scene.process.report(Shown(scene.job.planned.id))
         scene.process.kill()
         assert await scene.heard(after=REST) == names
@@ -136,4 +137,4 @@ async def test_what_a_worker_reported_before_it_died_is_heard(mock_clock: trio.t
         playing = scene.worker.matches[scene.job.planned.id]
         assert playing.death is not None
         assert playing.death.was_shown
-        assert playing.death.under_way == scene.job.planned.rounds[5]
+        assert playing.death.under_way == scene.job.planned.rounds[CALM + 2]

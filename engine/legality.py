@@ -55,12 +55,13 @@ def stones_in(mask: int) -> tuple[Stone, ...]:
     return tuple(stone for stone in STONES if mask >> stone & 1)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Row:
     """Legal actions that differ only in the last word. Most rows recur and are made once, so they are compared by
-    identity: who shows a row can keep what it made of it."""
+    identity."""
 
     actions: tuple[Action, ...]
+    shown: str = ""  # what was made of them by whoever shows them; kept here because finding it elsewhere takes longer
 
 
 class _Placements(dict[Card, Row]):

@@ -157,6 +157,18 @@ class LastNews(Struct, frozen=True, gc=False):
     events: tuple[Event, ...]
 
 
+class EncodedNews(Struct, frozen=True, gc=False):
+    """The same as the arena makes it, which is JSON already."""
+
+    state: str
+    events: str
+
+    def decoded(self) -> LastNews:
+        text = f'{{"state":{self.state},"events":{self.events}}}'
+        news: LastNews = msgspec.json.decode(text, type=LastNews)
+        return news
+
+
 class RoundEnd(_Message, frozen=True, tag="round_end", omit_defaults=True):
     round: Count
     result: Result

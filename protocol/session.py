@@ -101,6 +101,7 @@ def _tag(kind: type[Message]) -> str:
 
 
 _THINKING: Final = State.THINKING  # until Python 3.12, reading it from its class takes ten times as long
+_AFTER_ANSWER: Final = TRANSITIONS[_THINKING, Action]
 _HELLOS: Final = frozenset((ServerHello, BotHello))
 _SENT_BY_BOTS: Final = frozenset(BotMessage.__args__)
 
@@ -159,6 +160,8 @@ class Session:
                 self._check_late(message)
                 return None
             self._answered = True
+            self.state = _AFTER_ANSWER
+            return message
         kind = type(message)
         state = TRANSITIONS.get((self.state, kind))
         if state is None:

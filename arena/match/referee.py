@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 import attrs
-import msgspec
 from msgspec import Struct
 
 from arena.journal.endings import Fault
@@ -20,10 +19,10 @@ from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.game import Game
-from engine.legality import Row
+from engine.legality import Row, legal_rows
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
-from protocol.messages import Clock, EncodedRequest, LastNews, Points
+from protocol.messages import Clock, EncodedNews, EncodedRequest, Points
 
 # Notes are for the bot's author, but all of them are in the journal: no bot may fill the disk.
 LONGEST_NOTE: Final = 500  # characters
@@ -71,13 +70,13 @@ class Referee:
         self._note_room = [MOST_NOTES, MOST_NOTES]  # characters that each bot may still note
         self.outcome: Outcome | None = None
         self.fault: ChargedFault | None = None
-        self._fields = RequestFields(self.game, SEATS[0]), RequestFields(self.game, SEATS[1])
+        self._fields = RequestFields(self.game)
         self._told = [0, 0]  # by seat: the moves that its requests have told
 
     def ask(self) -> Ask | None:
         """The next question; None once the round is over. Applies decisions that have only one legal action."""
         while self.outcome is None:
-            rows = self.game.legal_rows()
+            rows = legal_rows(self.game)
             if len(rows) > 1 or len(rows[0].actions) > 1:
                 return Ask(self.game.to_move, rows)
             self._apply(rows[0].actions[0], None)
@@ -89,13 +88,11 @@ class Referee:
         """The question as a message, with the events since the seat's last request. Call it once for each question."""
         seat = ask.seat
         rows = ask.rows if with_legal else ()
-        return EncodedRequest(number, self._fields[seat].fields(rows, points, self._untold(seat), clock))
+        return EncodedRequest(number, self._fields.fields(seat, rows, points, self._untold(seat), clock))
 
-    def last_news(self, seat: Seat, points: Points) -> LastNews:
+    def last_news(self, seat: Seat, points: Points) -> EncodedNews:
         """The last position as the seat sees it, with the events since its last request. Call it once, at the end."""
-        text = self._fields[seat].news(points, self._untold(seat))
-        news: LastNews = msgspec.json.decode(f"{{{text}}}", type=LastNews)
-        return news
+        return EncodedNews(self._fields.state(seat, points), self._fields.events(seat, self._untold(seat)))
 
     def _untold(self, seat: Seat) -> list[Move]:
         news = self.moves[self._told[seat] :]

@@ -19,7 +19,7 @@ from engine.phase import Phase
 from protocol.messages import Clock, Points
 
 K = TypeVar("K", bound=Hashable)
-_MOST_KEPT: Final = 1 << 15  # texts of each kind; all rows of clan cards are fewer
+_MOST_KEPT: Final = 1 << 15  # texts of each kind
 
 _PHASES: Final = {phase: phase.value for phase in Phase}
 _CARD: Final = tuple([f'"{text}"' for text in CARD_TEXTS])
@@ -44,12 +44,16 @@ class _Texts(dict[K, str]):
         return text
 
 
+def _show(row: Row) -> str:
+    row.shown = ",".join([f'"{action.text}"' for action in row.actions])
+    return row.shown
+
+
 def _event(by: str, move: str) -> str:
     return f'{{"by":"{by}","move":"{move}"}}'
 
 
 _CARDS: Final = _Texts[Sequence[Card]](lambda cards: ",".join([_CARD[card] for card in cards]))
-_ROWS: Final = _Texts[Row](lambda row: ",".join([f'"{action.text}"' for action in row.actions]))
 _OWN_EVENTS: Final = _Texts[str](lambda move: _event("you", move))
 _RIVAL_EVENTS: Final = _Texts[str](lambda move: _event("opponent", parse(move).public_text))
 _COUNTS: Final = _Texts[tuple[int, int, int, int]](
@@ -59,57 +63,55 @@ _PARTS: Final = _Texts[Clock | Points](lambda part: msgspec.json.encode(part).de
 
 
 class RequestFields:
-    """Makes the fields of all requests to one seat about one game."""
+    """Makes the fields of all requests about one game."""
 
-    def __init__(self, game: Game, seat: Seat):
+    def __init__(self, game: Game):
         self._game = game
-        self._seat = seat
-        self._rival = other(seat)
-        self._stones = [_EMPTY_STONE] * len(game.owners)
+        self._stones = [[_EMPTY_STONE] * len(game.owners) for _ in SEATS]  # as each seat sees them
         self._changes_shown = 0  # of game.changes: `_stones` shows the stones as they were then
 
     def fields(
-        self, legal: Sequence[Row], points: Points, news: Sequence[tuple[Seat, str, object]], clock: Clock
+        self, seat: Seat, legal: Sequence[Row], points: Points, news: Sequence[tuple[Seat, str, object]], clock: Clock
     ) -> str:
-        """All fields of a request but its type and id. `legal` are rows of actions, none to leave them out; `news` are
-        the moves since the seat's last request."""
-        actions = f'"legal":[{",".join([_ROWS[row] for row in legal])}],' if legal else ""
-        return f'"phase":"{_PHASES[self._game.phase]}",{actions}{self.news(points, news)},"clock":{_PARTS[clock]}}}'
+        """All fields of a request to this seat but its type and id. `legal` are rows of actions, none to leave them
+        out; `news` are the moves since the seat's last request."""
+        actions = f'"legal":[{",".join([row.shown or _show(row) for row in legal])}],' if legal else ""
+        phase, state, events = _PHASES[self._game.phase], self.state(seat, points), self.events(seat, news)
+        return f'"phase":"{phase}",{actions}"state":{state},"events":{events},"clock":{_PARTS[clock]}}}'
 
-    def news(self, points: Points, news: Sequence[tuple[Seat, str, object]]) -> str:
-        """The fields of a request that the end of a round has, too: the state, and the moves since the last request."""
-        game, seat = self._game, self._seat
+    def events(self, seat: Seat, news: Sequence[tuple[Seat, str, object]]) -> str:
+        told = [_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news]
+        return f"[{','.join(told)}]"
+
+    def state(self, seat: Seat, points: Points) -> str:
+        game = self._game
         if len(game.changes) != self._changes_shown:
             self._show_changes()
         hand = ",".join([_CARD[card] for card in game.hands[seat]])
-        theirs = game.hands[self._rival]
+        theirs = game.hands[1 - seat]
         clan = bisect(theirs, CLAN_CARDS[-1])
         counts = _COUNTS[len(game.clan_deck), len(game.tactic_deck), clan, len(theirs) - clan]
-        tactics = self._tactics() if game.rules.tactics else _NO_TACTICS
-        events = ",".join([_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news])
-        return (
-            f'"state":{{"hand":[{hand}],"stones":[{",".join(self._stones)}],{counts},{tactics},'
-            f'"points":{_PARTS[points]}}},"events":[{events}]'
-        )
+        tactics = self._tactics(seat) if game.rules.tactics else _NO_TACTICS
+        stones = ",".join(self._stones[seat])
+        return f'{{"hand":[{hand}],"stones":[{stones}],{counts},{tactics},"points":{_PARTS[points]}}}'
 
-    def _tactics(self) -> str:
+    def _tactics(self, seat: Seat) -> str:
         game, played = self._game, self._game.tactics_played
         recruiter = "null"
         if game.returns_left:
             recruiter = f'{{"draws_left":{game.draws_left},"returns_left":{game.returns_left}}}'
-        yours, theirs = _CARDS[tuple(played[self._seat])], _CARDS[tuple(played[self._rival])]
+        yours, theirs = _CARDS[tuple(played[seat])], _CARDS[tuple(played[other(seat)])]
         return (
             f'"discard":[{_CARDS[tuple(game.discard)]}],"tactics_played":{{"yours":[{yours}],"theirs":[{theirs}]}},'
             f'"recruiter":{recruiter}'
         )
 
     def _show_changes(self) -> None:
-        game, who = self._game, _WHO[self._seat]
-        yours, theirs = game.sides[self._seat], game.sides[self._rival]
+        game, (first, second) = self._game, self._stones
         for stone in game.changes[self._changes_shown :]:
-            self._stones[stone] = (
-                f'{{"yours":[{_CARDS[yours[stone]]}],"theirs":[{_CARDS[theirs[stone]]}],"owner":{who[game.owners[stone]]},'
-                f'"needs":{game.needs[stone]},"modes":[{_CARDS[game.modes[stone]]}],'
-                f'"complete_first":{who[game.complete_first[stone]]}}}'
-            )
+            one, two = _CARDS[game.sides[0][stone]], _CARDS[game.sides[1][stone]]
+            rest = f'"needs":{game.needs[stone]},"modes":[{_CARDS[game.modes[stone]]}],"complete_first":'
+            owner, complete = game.owners[stone], game.complete_first[stone]
+            first[stone] = f'{{"yours":[{one}],"theirs":[{two}],"owner":{_WHO[0][owner]},{rest}{_WHO[0][complete]}}}'
+            second[stone] = f'{{"yours":[{two}],"theirs":[{one}],"owner":{_WHO[1][owner]},{rest}{_WHO[1][complete]}}}'
         self._changes_shown = len(game.changes)

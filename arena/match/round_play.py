@@ -118,7 +118,7 @@ class RoundPlay:
                 action = yield question
             except LinkClosed as closed:
                 action, question = yield from self._ask_again(request, question, closed)
-            took = question.seconds_at(question.heard) * 1000
+            took = (question.heard - question.asked) * 1000
             if took > budget:
                 if self._stalls.stall_at(question.until) is None:
                     raise TimeIsUp(question.heard)

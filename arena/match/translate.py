@@ -1,6 +1,9 @@
 """The engine's facts as parts of the protocol's messages, as one seat sees them. Pure."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from engine.cards import SEATS, Seat
 from engine.scoring import Outcome
@@ -29,7 +32,7 @@ def result(winner: Seat | None, seat: Seat) -> messages.Result:
 
 
 def round_end(
-    number: int, outcome: Outcome, seat: Seat, deals: Sequence[messages.RevealedDeal], last: messages.LastNews
+    number: int, outcome: Outcome, seat: Seat, deals: Sequence[messages.RevealedDeal], last: messages.EncodedNews
 ) -> messages.RoundEnd:
     return messages.RoundEnd(
         round=number,
@@ -38,6 +41,11 @@ def round_end(
         points=points(outcome.points, seat),
         stones=tuple(side_of(owner, seat) for owner in outcome.owners),
         deals=tuple(deals),
-        state=last.state,
-        events=last.events,
+        state=_encoded(last.state),
+        events=_encoded(last.events),
     )
+
+
+def _encoded(text: str) -> Any:
+    """A field that is JSON already: the encoder copies it."""
+    return msgspec.Raw(text.encode())

@@ -32,6 +32,8 @@ from protocol.messages import (
     RoundEnd,
     RoundStart,
     Side,
+    decode_from_server,
+    encode,
 )
 from tests.arena.human.test_view import UNTIMED, decisions, start_of
 
@@ -199,7 +201,10 @@ def whole_round(name: str, seed: int) -> tuple[Referee, TableScreen, int]:
 
 def end_of(referee: Referee) -> RoundEnd:
     assert referee.outcome is not None
-    return translate.round_end(1, referee.outcome, SEATS[0], [], referee.last_news(SEATS[0], Points(0, 0)))
+    made = translate.round_end(1, referee.outcome, SEATS[0], [], referee.last_news(SEATS[0], Points(0, 0)))
+    heard = decode_from_server(encode(made))
+    assert isinstance(heard, RoundEnd)
+    return heard
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -211,10 +216,10 @@ def test_the_end_of_a_round_shows_the_last_position_and_the_moves_that_led_there
         assert over.position is not None
         assert over.position.stones == referee.game.position().stones
         text = " ".join(" ".join(drawn(over, 80, 40)).split())
-        last = [move for move in referee.moves[known:] if move.seat == 1]
-        assert all(move.text in text for move in last), (seed, last, text)
+        last = [move for seat, move, _ in referee.moves[known:] if seat == 1]
+        assert all(move in text for move in last), (seed, last, text)
         assert text.count("complete and stronger") + text.count("proven: ") + text.count("equal, complete") >= sum(
-            move.text.startswith("claim") for move in last
+            move.startswith("claim") for move in last
         )
         assert text.count(screen.news[0].split(" (")[0]) == 1  # what the person did last
         by_rival += bool(last)

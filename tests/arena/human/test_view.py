@@ -109,7 +109,7 @@ def test_the_last_view_is_the_last_position_wherever_the_round_ended(rules: Rule
 
 def check_last_views(referee: Referee) -> None:
     for seat in SEATS:
-        last = last_view(referee.game.rules, referee.last_news(seat, Points(0, 0)).state).position
+        last = last_view(referee.game.rules, referee.last_news(seat, Points(0, 0)).decoded().state).position
         real = referee.game.position().seen_by(seat)
         assert (last.hands, last.phase) == (turned(real.hands, seat), Phase.OVER)
         assert [stone.sides for stone in last.stones] == [turned(stone.sides, seat) for stone in real.stones]
@@ -137,7 +137,7 @@ def test_the_reason_of_an_opponents_claim_is_that_of_the_real_game(rules: RuleSe
             expected[1 - ask.seat].append(reason_for(referee.game, ask.seat, action.stone).text("you"))
         referee.answer(action.text, 0)
     for seat in SEATS:
-        last = referee.last_news(seat, Points(0, 0))
+        last = referee.last_news(seat, Points(0, 0)).decoded()
         heard[seat] += [*last_view(rules, last.state).why_claimed(last.events).values()][::-1]
     assert heard == expected
 

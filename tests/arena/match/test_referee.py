@@ -75,8 +75,8 @@ def test_the_end_of_a_round_tells_each_seat_what_its_requests_did_not() -> None:
             told[ask.seat] += len(played.request(ask, 1, NO_POINTS, UNTIMED).decoded().events)
             played.answer(rng.choice(ask.legal).text, 5)
         for seat in SEATS:
-            last = played.last_news(seat, NO_POINTS)
-            public = [parse(move.text).public_text for move in played.moves[told[seat] :]]
+            last = played.last_news(seat, NO_POINTS).decoded()
+            public = [parse(text).public_text for _, text, _ in played.moves[told[seat] :]]
             heard = [parse(event.move).public_text if event.by == "you" else event.move for event in last.events]
             assert heard == public
             assert last.state.hand == card_texts(tuple(played.game.hands[seat]))
@@ -132,11 +132,11 @@ def test_notes_are_kept_by_the_number_of_their_move() -> None:
 
 @given(rule_sets, seeds)
 def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet, seed: int) -> None:
-    made: tuple[RequestFields, ...] = ()
+    made: RequestFields | None = None
     for game, _ in walk(rules, seed):
-        made = made or tuple(RequestFields(game, seat) for seat in SEATS)
+        made = made or RequestFields(game)
         for seat in SEATS:
-            request = EncodedRequest(1, made[seat].fields((), NO_POINTS, (), UNTIMED)).decoded()
+            request = EncodedRequest(1, made.fields(seat, (), NO_POINTS, (), UNTIMED)).decoded()
             rival, seen, state = other(seat), game.position().seen_by(seat), request.state
             assert state.hand == card_texts(seen.hands[seat])
             assert seen.clan_deck == (CLAN_BACK,) * state.decks.clan

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from arena.journal.lines import Journal
+from arena.journal.lines import Journal, RoundLine
 from arena.plan.config import Config, from_command_line
 from arena.support import compilation
 from arena.tournament.events import RoundFinished, TournamentEvent
@@ -50,7 +50,7 @@ class _Meter:
     def __init__(self, last: int) -> None:
         self._last = last
         self._rounds = 0
-        self._thought: list[int] = []
+        self._lines: list[RoundLine] = []  # to be looked at later, because this is the owner's time
         self._before = self._after = (0.0, 0.0, 0.0)
 
     def heard(self, event: TournamentEvent, /) -> None:
@@ -58,7 +58,7 @@ class _Meter:
             return
         self._rounds += 1
         if _FROM < self._rounds <= self._last:
-            self._thought += [ms for _, _, ms in event.line.moves if ms is not None]
+            self._lines.append(event.line)
         if self._rounds in (_FROM, self._last):
             owner = time.process_time()
             workers = sum(map(_seconds, workers_of(os.getpid())))
@@ -66,13 +66,14 @@ class _Meter:
 
     def figures(self) -> Figures:
         wall, owner, workers = (after - before for before, after in zip(self._before, self._after, strict=True))
-        made = len(self._thought)
+        thought = [ms for line in self._lines for _, _, ms in line.moves if ms is not None]
+        made = len(thought)
         return Figures(
             (self._last - _FROM) / wall,
             made / wall,
             (owner + workers) / made * 1e6,
             owner / wall,
-            statistics.mean(self._thought),
+            statistics.fmean(thought),
         )
 
 

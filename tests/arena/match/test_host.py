@@ -25,6 +25,7 @@ from protocol.messages import (
     Points,
     ServerHello,
     Welcome,
+    encode,
 )
 from protocol.session import Role, Session, State
 
@@ -51,8 +52,11 @@ class Bot:
     def hear(self, message: Message | None) -> None:
         assert message is not None
         assert self.session is not None
-        assert self.end.receive(self.session.send(message).rstrip(b"\n")) == message
-        self.heard.append(message)
+        line = self.session.send(message)
+        heard = self.end.receive(line.rstrip(b"\n"))
+        assert heard is not None
+        assert encode(heard) == line
+        self.heard.append(heard)
 
     def hear_request(self, request: EncodedRequest) -> None:
         assert self.session is not None

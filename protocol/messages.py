@@ -169,7 +169,7 @@ class EncodedNews(Struct, frozen=True, gc=False):
         return news
 
 
-class RoundEnd(_Message, frozen=True, tag="round_end", omit_defaults=True):
+class RoundEnd(_Message, frozen=True, tag="round_end"):
     round: Count
     result: Result
     ending: str

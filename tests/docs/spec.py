@@ -138,7 +138,10 @@ def _conversation() -> Iterator[Step]:
     for words, messages in _script():
         for message in messages:
             speaker, listener = (bot, server) if isinstance(message, BotMessage) else (server, bot)
-            assert listener.receive(speaker.send(message).rstrip(b"\n")) == message
+            line = speaker.send(message)
+            heard = listener.receive(line.rstrip(b"\n"))
+            assert heard is not None
+            assert encode(heard) == line
         yield words, messages
 
 

@@ -88,6 +88,15 @@ def test_no_workers_are_refused_in_one_line() -> None:
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize(
+    "words", [("play", "greedy"), ("run", "nowhere.toml"), ("play", "greedy", "random", "--rounds", "many")]
+)
+def test_a_command_that_is_refused_leaves_no_worker_behind(words: tuple[str, ...]) -> None:
+    """The first worker is started before the options are read."""
+    assert arena(*words).exit_code == 2
+    assert workers_of(os.getpid()) == []
+
+
 @pytest.mark.parametrize("words", [("play", "greedy", "random"), ("run", "greedy", "random", "--journal", "cup.jsonl")])
 def test_a_first_worker_that_cannot_be_started_is_told_in_one_line(words: tuple[str, ...], tmp_path: Path) -> None:
     call = ["prlimit", "--nofile=6:6", sys.executable, "-m", "arena", *words]

@@ -48,7 +48,7 @@ class Reason:
             case Ground.EARLIER:
                 return f"equal, complete first: {self.own} on both sides"
             case Ground.TOO_FEW_CARDS:
-                return f"proven: {self.own}, and too few unseen cards are left for {opponent} to complete its side"
+                return f"proven: {self.own}, and too few unseen cards are left for {opponent} to complete that side"
             case Ground.PROVEN:
                 cards, later = " ".join(self.completion), " as well, but later" if self.own == self.other else ""
                 best = f"the best {opponent} can still make, with {cards}, is {self.other}{later}"

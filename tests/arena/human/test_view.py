@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from arena.human.view import ME, last_view, opening, view_of
 from arena.match.referee import Referee
-from arena.replay.claim_reasons import reason_for
+from arena.replay.claim_reasons import Ground, Reason, reason_for
 from engine.actions import Kind, every_action, parse
 from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, Seat, card_texts
 from engine.deal import Deal
@@ -140,6 +140,12 @@ def test_the_reason_of_an_opponents_claim_is_that_of_the_real_game(rules: RuleSe
         last = referee.last_news(seat, Points(0, 0)).decoded()
         heard[seat] += [*last_view(rules, last.state).why_claimed(last.events).values()][::-1]
     assert heard == expected
+
+
+@pytest.mark.parametrize("ground", Ground)
+def test_a_reason_reads_well_about_a_person(ground: Ground) -> None:
+    text = Reason(3, ground, "sum 9", "sum 8", ("r5",)).text("you")
+    assert "its" not in text.split()
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -13,8 +13,9 @@ from typing import Self
 import attrs
 
 from tests.helpers.processes import is_running, workers_of
+from tests.helpers.tournaments import command
 
-_PATIENCE = 120  # seconds for what takes a few
+PATIENCE = 300  # seconds for what takes a few
 
 
 def free_port() -> int:
@@ -73,7 +74,7 @@ class Cluster:
             )
 
     def _await_scheduler(self) -> None:
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 with socket.create_connection(("127.0.0.1", self.port)):
@@ -84,7 +85,7 @@ class Cluster:
 
     def await_workers(self, count: int | None = None) -> None:
         """Wait until so many workers have said in the log that they are registered."""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + PATIENCE
         while self.log.read_text().count("Registered to:") < (self.size if count is None else count):
             assert time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
@@ -110,3 +111,14 @@ def kill(process: "subprocess.Popen[bytes] | None") -> None:
     if process is not None and process.poll() is None:
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+
+def on(cluster: Cluster, journal: Path, *bots: str, seed: str | None = "7", **options: str) -> list[str]:
+    """The command that plays these bots on a cluster."""
+    words = command(journal, *bots, scheduler=cluster.address, **options)
+    place = words.index("--seed")
+    return [*words[:place], *(["--seed", seed] if seed else []), *words[place + 2 :]]
+
+
+def done(words: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import cluster as cluster_commands
-from tests.arena.cluster.test_play import done
-from tests.helpers.cluster import Cluster, free_port
+from tests.helpers.cluster import Cluster, free_port, done
 from tests.helpers.commands import arena
 
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.cluster.parcel import packed
-from tests.arena.cluster.test_play import done, on
-from tests.helpers.cluster import Cluster
+from tests.helpers.cluster import Cluster, done, on
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox
 from tests.helpers.tournaments import rounds_in

@@ -7,56 +7,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from arena.journal.lines import JournalLine, VoidLine, read
 from arena.journal.verify import verify_journals
-from tests.helpers.cluster import Cluster, kill
+from tests.helpers.cluster import PATIENCE, Cluster, done, kill, on
 from tests.helpers.paths import ROOT, THINKING_BOT
 from tests.helpers.processes import bad_command, no_bad_bot_left, send_to_all
-from tests.helpers.tournaments import command, configured, essence, played, rounds_in, steady
+from tests.helpers.tournaments import (
+    configured,
+    essence,
+    heard,
+    played,
+    rounds_in,
+    running,
+    steady,
+    voids_in,
+)
 
 pytestmark = pytest.mark.xdist_group("cluster")
-PATIENCE = 300  # seconds for what takes a few
-
-
-def on(cluster: Cluster, journal: Path, *bots: str, seed: str | None = "7", **options: str) -> list[str]:
-    words = command(journal, *bots, scheduler=cluster.address, **options)
-    place = words.index("--seed")
-    return [*words[:place], *(["--seed", seed] if seed else []), *words[place + 2 :]]
-
-
-def done(words: list[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
-
-
-@contextmanager
-def running(words: list[str]) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def heard(process: "subprocess.Popen[str]", words: str) -> None:
-    """Wait until the arena says so."""
-    assert process.stderr is not None
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if words in line:
-            return
-    raise AssertionError("".join(said))
-
-
-def voids_in(journal: Path) -> list[VoidLine]:
-    return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
 
 
 def thinking(name: str, seconds: float = 0.05) -> str:

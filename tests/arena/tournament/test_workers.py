@@ -7,31 +7,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 import pytest
 
 from arena.cli.progress import Quiet
-from arena.journal.lines import JournalLine, VoidLine, read
 from arena.journal.verify import verify_journals
 from arena.tournament.drive import drive
 from tests.helpers.commands import arena
 from tests.helpers.paths import DEADLY_BOT
 from tests.helpers.processes import bad_command, is_running, no_bad_bot_left, workers_of
-from tests.helpers.tournaments import command, configured, essence, played, rounds_in, steady
-
-
-@contextmanager
-def running(words: list[str]) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+from tests.helpers.tournaments import command, configured, essence, played, rounds_in, running, steady, voids_in
 
 
 def await_workers(pid: int, count: int, besides: frozenset[int] = frozenset()) -> list[int]:
@@ -48,10 +35,6 @@ def await_end(pids: list[int]) -> None:
     while left := [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < until, left
         time.sleep(0.01)
-
-
-def voids_in(journal: Path) -> list[VoidLine]:
-    return [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
 
 
 def deadly(*words: str) -> str:

@@ -32,13 +32,26 @@ def _of_bots(ours: Facts, theirs: Facts) -> Iterator[str]:
 
 
 def _of_bot(name: str, ours: BotFacts, theirs: BotFacts) -> Iterator[str]:
-    if theirs.missing:
+    if theirs.missing and not ours.folder:
+        yield f"bot {name}: {theirs.missing}; install it there"
+    elif theirs.missing:
         yield f"bot {name}: {theirs.missing}; copy it there to the same place, or send it along with --ship"
-    elif theirs.problem:
-        yield f"bot {name}: {theirs.problem}"
+    elif theirs.problem or ours.problem:
+        yield f"bot {name}: {theirs.problem or ours.problem}"
     elif theirs.digest != ours.digest:
         place = f"{theirs.folder or 'its folder'}{_first_different(ours, theirs)}"
         yield f"bot {name}: {place} is not the same as here; copy it there, or send it along with --ship"
+    else:
+        yield from _of_named(name, ours.named, theirs.named)
+
+
+def _of_named(name: str, ours: dict[str, str], theirs: dict[str, str]) -> Iterator[str]:
+    """What differs of the files that the command names and that are in no folder of the bot."""
+    for file in sorted(ours.keys() | theirs.keys()):
+        if file not in theirs:
+            yield f"bot {name}: there is no {file}, which its command names; copy it there to the same place"
+        elif ours.get(file) != theirs[file]:
+            yield f"bot {name}: {file} is not the same as here; install the same there"
 
 
 def _first_different(ours: BotFacts, theirs: BotFacts) -> str:

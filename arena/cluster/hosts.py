@@ -9,7 +9,8 @@ import attrs
 import msgspec
 
 from arena.cluster.comparison import differences
-from arena.cluster.machine import Asked, Facts, asked_about, facts_of, folder_of, unpacked
+from arena.cluster.folder import folder_of
+from arena.cluster.machine import Asked, Facts, asked_about, facts_of, unpacked
 from arena.cluster.parcel import discard, packed, receive
 from arena.journal.file import belongings
 from arena.plan.bot_spec import BotSpec
@@ -51,13 +52,16 @@ class Terms:
         asked = asked_about("", bots, away, ignored)
         return cls(tuple(bots), away.cwd, facts_of(asked), tuple(_parcels(asked)) if ship else (), ignored)
 
-    def away(self, root: str) -> Away:
-        """Where the bots are on a machine that received the parcels in this folder."""
+    def away(self, root: str | None = None) -> Away:
+        """Where the bots are on a machine, which may have received the parcels in this folder."""
+        interpreters = {name: bot.interpreter for name, bot in self.ours.bots.items() if bot.interpreter}
+        if root is None:
+            return Away(self.cwd, interpreters=interpreters)
         folders = {}
         for number, (bot, folder, _) in enumerate(self.parcels):
             there = Path(folder)
             folders[bot] = (str(there.parent if there.is_file() else there), f"{root}/{number}")
-        return Away(self.cwd, folders)
+        return Away(self.cwd, folders, interpreters)
 
 
 def _parcels(asked: Asked) -> list[tuple[str, str, bytes]]:
@@ -76,7 +80,7 @@ def told(asked: Asked) -> bytes:
 
 async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
     """Send the parcels to a Dask worker, and compare its machine with ours."""
-    away = Away(terms.cwd)
+    away = terms.away()
     if terms.parcels:
         root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.parcels])
         if isinstance(root, Exception):

@@ -3,8 +3,7 @@
 import hashlib
 import os
 import platform
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,23 +13,21 @@ import attrs
 import msgspec
 
 import arena
+from arena.bots.fingerprint import fingerprint_of
 from arena.bots.sandbox_check import SandboxError, settled
+from arena.cluster.folder import Entry, FolderError, entries_of, folder_of, has_interpreter
 from arena.plan.bot_spec import BotSpec, missing_program
 from arena.support import compilation
 from arena.support.text import printable
 from arena.support.version import VERSION
-from arena.worker.away import localized, portable
+from arena.worker.away import at_home, localized, portable
 from arena.worker.job import Away
 
 _PACKAGES: Final = ("arena", "engine", "protocol", "example_bots")  # ours, whose sources are compared
 PEERS: Final = ("distributed", "dask", "msgpack", "cloudpickle")  # what Dask needs to be the same everywhere
-_IGNORED: Final = ("__pycache__", ".git")
 HOST_VARIABLE: Final = "ARENA_HOST"  # names a machine whose own name means nothing, such as a container
 _DIGITS: Final = 32  # of a digest
-_NUMBER: Final = re.compile(r"\.\d+$")  # the secret of an earlier tournament is called cup.secret.1
 _FEW_FILES: Final = 500
-_MOST_FILES: Final = 20_000  # of a bot's folder; with more it is not the folder of one bot
-_CROWDED: Final = ("/", "/tmp", "/var/tmp", "/etc", "/home", "/root", "/usr", "/opt")  # never the folder of one bot
 
 
 @attrs.frozen
@@ -51,6 +48,8 @@ class BotFacts(msgspec.Struct, frozen=True):
     digest: str = ""  # of its folder; empty if there is none
     files: dict[str, str] = {}  # their digests by name, if they are not too many; to say which one differs
     problem: str | None = None  # why the folder cannot be compared
+    named: dict[str, str] = {}  # hashes of its program and of the files that its command names, wherever they are
+    interpreter: str = ""  # the hash of what only runs the program, which may differ
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -84,7 +83,7 @@ def _without_values(spec: BotSpec) -> BotSpec:
 def facts_of(asked: Asked) -> Facts:
     """The facts about this machine. They are found out once for each run."""
     bots = [localized(bot, asked.away) for bot in asked.bots]
-    found = {bot.name: _bot_facts(bot, asked.ignored) for bot in bots}
+    found = {bot.name: _bot_facts(bot, asked) for bot in asked.bots}
     return Facts(
         host=os.environ.get(HOST_VARIABLE) or platform.node(),
         arena=VERSION,
@@ -121,75 +120,41 @@ def _sources() -> str:
     return total.hexdigest()[:_DIGITS]
 
 
-def _bot_facts(spec: BotSpec, ignored: frozenset[str]) -> BotFacts:
-    if missing := missing_program(spec):
+def _bot_facts(spec: BotSpec, asked: Asked) -> BotFacts:
+    """The facts about a portable bot."""
+    local = localized(spec, asked.away)
+    if missing := missing_program(local):
         return BotFacts(missing=missing)
-    if (folder := folder_of(spec)) is None:
+    if local.is_bundled:
         return BotFacts()
+    named = at_home(fingerprint_of(local), spec, asked.away).files
+    interpreter = named.pop(printable(spec.command[0]), "") if has_interpreter(spec) else ""
+    if (folder := folder_of(local)) is None:
+        return BotFacts(named=named, interpreter=interpreter)
     try:
-        files = _digests(folder, ignored)
-        return BotFacts(folder=str(folder), digest=_digest(files), files=files if len(files) <= _FEW_FILES else {})
+        files = _digests(folder, asked.ignored)
     except (OSError, FolderError) as error:
         return BotFacts(folder=str(folder), problem=str(error))
-
-
-class FolderError(Exception):
-    """A folder cannot be compared or sent; the text says why."""
-
-
-def folder_of(spec: BotSpec) -> Path | None:
-    """The folder that holds the bot: its `dir`, or that of its program or script; only a file if that folder holds more
-    than one bot. None if the bot is bundled or belongs to the system."""
-    cwd = spec.cwd or Path()
-    if spec.sandbox.folder is not None:
-        return Path(os.path.abspath(cwd))
-    if spec.is_bundled:
-        return None
-    for word in spec.command:
-        path = Path(os.path.abspath(cwd / word))
-        named = "/" in word or word != spec.command[0]
-        if named and path.exists() and not path.is_relative_to("/usr") and not _is_interpreter(spec, word):
-            whole = path if path.is_dir() else path.parent
-            return path if str(whole) in _CROWDED or whole == Path.home() else whole
-    return None
-
-
-def _is_interpreter(spec: BotSpec, word: str) -> bool:
-    """Whether the first word of the command only runs what a later one names, as the python of a venv does."""
-    if word != spec.command[0] or len(spec.command) == 1:
-        return False
-    return Path(word).name.startswith(("python", "node", "java", "ruby", "perl", "deno", "bash", "sh"))
+    few = files if len(files) <= _FEW_FILES else {}
+    return BotFacts(folder=str(folder), digest=_digest(files), files=few, named=named, interpreter=interpreter)
 
 
 def _digests(folder: Path, ignored: frozenset[str]) -> dict[str, str]:
-    """The digest of each file in a folder: what is in it, and whether it can be run. Raises OSError, and FolderError if
-    there are too many."""
+    """The digest of each entry of a folder: of a file what is in it, and whether it can be run. Raises OSError, and
+    FolderError if there are too many."""
     found = {}
-    for path in files_in(folder, ignored):
-        with open(path, "rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        is_program = "x" if os.access(path, os.X_OK) else "-"
-        found[printable(str(path.relative_to(folder)))] = f"{is_program}{content[:_DIGITS]}"
+    for entry in entries_of(folder, ignored):
+        found[printable(str(entry.path.relative_to(folder)))] = _digest_of(entry)
     return found
+
+
+def _digest_of(entry: Entry) -> str:
+    if entry.path.is_dir():
+        return "folder" if entry.target is None else f"link to {printable(str(entry.target))}"
+    with open(entry.path, "rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    return f"{'x' if os.access(entry.path, os.X_OK) else '-'}{content[:_DIGITS]}"
 
 
 def _digest(files: dict[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:_DIGITS]
-
-
-def files_in(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[Path]:
-    """The regular files in a folder, in a fixed order, without caches and what has a name in `ignored`; `folder`
-    itself, if it is a file. Raises FolderError if there are too many."""
-    if folder.is_file():
-        yield folder
-        return
-    count = 0
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _IGNORED and name not in ignored)
-        for name in sorted(names):
-            path = Path(place, name)
-            if path.is_file() and _NUMBER.sub("", name) not in ignored:
-                count += 1
-                if count > _MOST_FILES:
-                    raise FolderError(f"{folder} has more than {_MOST_FILES:,} files; give the bot a folder of its own")
-                yield path

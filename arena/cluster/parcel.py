@@ -11,40 +11,61 @@ from typing import Final
 
 import msgspec
 
-from arena.cluster.machine import FolderError, files_in
+from arena.cluster.folder import FolderError, entries_of
 
 _MOST_BYTES: Final = 64 << 20  # of a folder: it is sent to every Dask worker through the scheduler
 _MODE: Final = 0o777
 
 
-class _File(msgspec.Struct, frozen=True, array_like=True):
+class _Packed(msgspec.Struct, frozen=True, array_like=True):
     path: bytes  # relative, in the file system's own bytes
     mode: int
-    data: bytes
+    data: bytes | None  # of a file
+    target: bytes | None = None  # of a link; without it and without data it is an empty folder
 
 
 def packed(folder: Path, ignored: frozenset[str] = frozenset()) -> bytes:
-    """All files in a folder without those whose names are in `ignored`, or one file. Raises FolderError if they are too
-    many or too large, and OSError."""
-    root, size, files = folder.parent if folder.is_file() else folder, 0, []
-    for path in files_in(folder, ignored):
+    """What is in a folder without what has a name in `ignored`, or one file. Raises FolderError if it is too much or
+    too large, or if a folder in it is a link to one elsewhere, and OSError."""
+    root, size, found = folder.parent if folder.is_file() else folder, 0, []
+    for entry in entries_of(folder, ignored):
+        name, path = os.fsencode(entry.path.relative_to(root)), entry.path
+        if entry.target is not None:
+            if entry.target.is_absolute():
+                raise FolderError(f"{path} is a link to the folder {entry.target}; put that folder itself there")
+            found.append(_Packed(name, 0, None, os.fsencode(entry.target)))
+            continue
+        if path.is_dir():
+            found.append(_Packed(name, stat.S_IMODE(path.stat().st_mode), None))
+            continue
         size += path.stat().st_size
         if size > _MOST_BYTES:
             raise FolderError(f"{folder} has more than {_MOST_BYTES >> 20} MB; copy it to each machine instead")
-        files.append(_File(os.fsencode(path.relative_to(root)), stat.S_IMODE(path.stat().st_mode), path.read_bytes()))
-    return zlib.compress(msgspec.msgpack.encode(files), 1)
+        found.append(_Packed(name, stat.S_IMODE(path.stat().st_mode), path.read_bytes()))
+    return zlib.compress(msgspec.msgpack.encode(found), 1)
 
 
 def unpacked_into(folder: Path, data: bytes) -> None:
-    """Write the files of a parcel into a folder. Raises FolderError if a path would leave it, and OSError."""
-    for file in msgspec.msgpack.decode(zlib.decompress(data), type=list[_File]):
-        name = os.fsdecode(file.path)
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise FolderError(f"{name!r} is not a path inside a folder")
-        path = folder / name
+    """Write what a parcel holds into a folder. Raises FolderError if a path would leave it, and OSError."""
+    found = msgspec.msgpack.decode(zlib.decompress(data), type=list[_Packed])
+    for each in sorted(found, key=lambda each: each.target is not None):  # links last: nothing is written through one
+        path = _inside(folder, each.path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.data)
-        path.chmod(file.mode & _MODE)
+        if each.target is not None:
+            path.symlink_to(os.path.relpath(_inside(folder, each.target), path.parent))
+        elif each.data is None:
+            path.mkdir(exist_ok=True)
+            path.chmod(each.mode & _MODE)
+        else:
+            path.write_bytes(each.data)
+            path.chmod(each.mode & _MODE)
+
+
+def _inside(folder: Path, name: bytes) -> Path:
+    path = PurePosixPath(os.fsdecode(name))
+    if path.is_absolute() or ".." in path.parts:
+        raise FolderError(f"{os.fsdecode(name)!r} is not a path inside a folder")
+    return folder / path
 
 
 _received: Final[dict[str, Path]] = {}  # by run: the folder with what this process received for it
@@ -54,11 +75,15 @@ def receive(run: str, parcels: Sequence[bytes]) -> str:
     """Unpack parcels on this machine, into folders 0, 1, … of one that is returned. Raises FolderError, and OSError."""
     if run not in _received:
         root = Path(tempfile.mkdtemp(prefix="arena-"))
-        root.chmod(0o755)  # a sandboxed bot may run as another user
-        _received[run] = root
-        for number, parcel in enumerate(parcels):
-            (root / str(number)).mkdir()
-            unpacked_into(root / str(number), parcel)
+        try:
+            root.chmod(0o755)  # a sandboxed bot may run as another user
+            for number, parcel in enumerate(parcels):
+                (root / str(number)).mkdir()
+                unpacked_into(root / str(number), parcel)
+        except BaseException:
+            shutil.rmtree(root, ignore_errors=True)
+            raise
+        _received[run] = root  # only now: half a parcel is none, and the next one may arrive whole
     return str(_received[run])
 
 

@@ -1,11 +1,14 @@
 """A bot of a tournament on another machine, made fit for this one: where it is, and what runs it."""
 
+import os
 from pathlib import Path
 
 import attrs
 
+from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, command_of
 from arena.plan.recorded_config import recorded_bot
+from arena.support.text import printable
 from arena.worker.job import Away
 
 
@@ -19,19 +22,55 @@ def portable(spec: BotSpec) -> BotSpec:
 def localized(spec: BotSpec, away: Away) -> BotSpec:
     """A portable bot as this machine starts it. What lies in a folder that was sent along is found where that is now;
     everything else is expected at the same place as on the machine of the tournament."""
-    cwd, command = Path(away.cwd) / (spec.cwd or Path()), command_of(spec.command)
-    if spec.name not in away.folders:
-        return attrs.evolve(spec, cwd=cwd, command=command)
+    command = command_of(spec.command)
+    cwd: Path | None = Path(away.cwd, spec.cwd or "")
+    if spec.name in away.folders:
+        return _sent_along(spec, command, away)
+    if spec.cwd is None and not os.path.isdir(away.cwd):
+        cwd = None  # a bot that needs no folder needs no place either
+    return attrs.evolve(spec, cwd=cwd, command=command)
+
+
+def _sent_along(spec: BotSpec, command: tuple[str, ...], away: Away) -> BotSpec:
     there, here = away.folders[spec.name]
-    folder = spec.sandbox.folder
+    cwd, folder = os.path.normpath(Path(away.cwd, spec.cwd or "")), spec.sandbox.folder
+    if not _is_in(cwd, there):  # that place need not exist here, so words that were relative to it become absolute
+        command, cwd = tuple(_absolute(word, cwd, there) for word in command), there
     return attrs.evolve(
         spec,
-        cwd=Path(_moved(str(cwd), there, here)),
+        cwd=Path(_moved(cwd, there, here)),
         command=tuple(_moved(word, there, here) for word in command),
         sandbox=attrs.evolve(spec.sandbox, folder=folder and _moved(folder, there, here)),
     )
 
 
-def _moved(path: str, there: str, here: str) -> str:
-    """The path, if it lies in the folder `there`, as it is called in the folder `here`."""
-    return here + path[len(there) :] if path == there or path.startswith(f"{there}/") else path
+def at_home(found: Fingerprint, spec: BotSpec, away: Away) -> Fingerprint:
+    """The fingerprint that this machine took of a portable bot, as the machine of the tournament would take it. Where
+    the bot was sent to does not matter, nor does its interpreter, which belongs to a machine and not to the bot."""
+    local = localized(spec, away)
+    if local.is_bundled:
+        return found
+    words = dict(zip(map(printable, local.command), map(printable, spec.command), strict=True))
+    there, here = away.folders.get(spec.name, ("", ""))
+    command, files = tuple(map(printable, spec.command)), dict[str, str]()
+    for name, content in found.files.items():
+        files[words.get(name) or _moved(name, here, there)] = content
+    if spec.name in away.interpreters and command[0] in files:
+        files[command[0]] = away.interpreters[spec.name]
+    return Fingerprint(command, files)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _absolute(word: str, cwd: str, folder: str) -> str:
+    """A word that names something in a folder, relative to `cwd`, as an absolute path; any other word as it is."""
+    path = os.path.normpath(Path(cwd, word))
+    return path if _is_in(path, folder) else word
+
+
+def _moved(word: str, there: str, here: str) -> str:
+    """The path, if it lies in the folder `there`, as it is called in the folder `here`; the same for --option=PATH."""
+    option, equals, path = word.partition("=") if word.startswith("-") else ("", "", word)
+    return f"{option}{equals}{here}{path[len(there) :]}" if there and _is_in(path, there) else word

@@ -48,6 +48,7 @@ class Away(Struct, frozen=True):
     cwd: str  # of the owner: folders of bots are relative to it
     # By bot, if its folder was sent along: its path on the machine of the owner, and on the other one.
     folders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    interpreters: Mapping[str, str] = field(default_factory=dict)  # by bot: the hash of what runs it where the owner is
 
 
 class MatchJob(Struct, frozen=True):

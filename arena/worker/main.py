@@ -15,14 +15,16 @@ from arena.bots.polled_driver import polled
 from arena.bots.polled_process import PolledProcesses
 from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
+from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import GrantedDeals
 from arena.support.poll_loop import Signal, Steps, waiting_for
-from arena.worker.away import localized
+from arena.worker.away import at_home, localized
 from arena.worker.channel import Unpacker
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import (
     Alive,
+    Away,
     Beat,
     Deals,
     Finished,
@@ -63,6 +65,7 @@ class Worker:
         self._most: int | None = None  # of them; None if the owner sees to it
         self._queue: deque[MatchJob] = deque()
         self._granted: dict[str, GrantedDeals] = {}  # by match
+        self._sent: dict[str, tuple[BotSpec, Away]] = {}  # by name: bots of a tournament on another machine
         self._over = self._loop.signal()
         self._failure: Exception | None = None
 
@@ -145,11 +148,16 @@ class Worker:
     def _player(self, job: MatchJob, number: int, spec: object) -> LocalPlayer:
         assert isinstance(spec, BotSpec)  # bots that connect play elsewhere
         if job.away is not None:
+            self._sent[spec.name] = spec, job.away
+            self._processes.recorded = self._at_home
             spec = localized(spec, job.away)
         if self._stderr is None:
             keeps = self._report_stderr if job.away else None
             self._stderr = StderrKeeper(job.stderr, self.warn, keeps)
         return self._idle.take(number, spec, self._stderr)
+
+    def _at_home(self, spec: BotSpec, found: Fingerprint) -> Fingerprint:
+        return at_home(found, *self._sent[spec.name])
 
     def _report_stderr(self, number: int, data: bytes) -> None:
         self._outbox.send(Wrote(number, data))

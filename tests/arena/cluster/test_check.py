@@ -77,9 +77,7 @@ def test_each_difference_is_told_with_its_remedy(tmp_path: Path, bot: Path) -> N
     assert said["good"] == "in order"
     assert said["old"].startswith("it has arena 0.0.1, here it is ")
     assert said["old"].endswith("; install the same version there")
-    assert said["poor"] == (
-        "bot my-bot: there is no program 'my-bot'; copy it there to the same place, or send it along with --ship"
-    )
+    assert said["poor"] == "bot my-bot: there is no program 'my-bot'; install it there"
     assert ran.stdout.splitlines()[3] == "2 of 3 Dask workers cannot play."
     assert refused.returncode == 2
     assert "the machines of the cluster differ from this one:" in refused.stderr

@@ -1,5 +1,6 @@
 """What is compared of a machine, without any cluster."""
 
+import sys
 import zlib
 from pathlib import Path
 
@@ -7,13 +8,16 @@ import attrs
 import msgspec
 import pytest
 
+from arena.bots.fingerprint import fingerprint_of
 from arena.cluster.comparison import differences
+from arena.cluster.folder import FolderError, folder_of
 from arena.cluster.hosts import Terms
-from arena.cluster.machine import Facts, FolderError, asked_about, facts_of, folder_of
+from arena.cluster.machine import Facts, asked_about, facts_of
 from arena.cluster.parcel import discard, packed, receive, unpacked_into
+from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, parse_bot
 from arena.plan.config import from_command_line
-from arena.worker.away import localized, portable
+from arena.worker.away import at_home, localized, portable
 from arena.worker.job import Away
 
 
@@ -95,6 +99,66 @@ def test_a_bot_that_was_sent_along_is_started_where_it_is_now(folder: Path) -> N
     assert found.cwd == Path("/there/0/data")
 
 
+def test_a_bot_that_was_sent_along_needs_no_folder_of_the_owner(folder: Path) -> None:
+    """The place where the tournament is played need not exist on another machine."""
+    spec = BotSpec("mine", ("python3", "mine/bot", f"--book={folder}/data/book", "fast"))
+    away = Away(str(folder.parent), {"mine": (str(folder), "/there/0")})
+    found = localized(portable(spec), away)
+    assert found.command == ("python3", "/there/0/bot", "--book=/there/0/data/book", "fast")
+    assert found.cwd == Path("/there/0")
+    assert localized(portable(parse_bot("greedy")), Away("/nowhere")).cwd is None
+
+
+def test_a_fingerprint_taken_elsewhere_is_that_of_the_owner(folder: Path, tmp_path: Path) -> None:
+    """It names what the command of the owner names, and not where that was sent, or which interpreter is there."""
+    spec = BotSpec("mine", ("python3", "mine/bot", f"--book={folder}/data/book"), cwd=tmp_path)
+    (tmp_path / "there").mkdir()
+    unpacked_into(tmp_path / "there/0", packed(folder))
+    away = Away(str(tmp_path), {"mine": (str(folder), str(tmp_path / "there/0"))}, {"mine": "theirs"})
+    found = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
+    ours = fingerprint_of(spec)
+    assert found == Fingerprint(ours.command, ours.files | {"python3": "theirs"})
+    (tmp_path / "there/0/bot").write_text("another one")
+    changed = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
+    assert changed.files["mine/bot"] != ours.files["mine/bot"]
+
+
+def test_a_program_found_by_path_is_compared(folder: Path) -> None:
+    def of(path: Path, run: str) -> Facts:
+        return facts_of(asked_about(run, [BotSpec("mine", ("bot", "--x"), env=(("PATH", str(path)),))], Away("/")))
+
+    ours = of(folder, "1")
+    assert differences(ours, of(folder, "2")) == []
+    (folder / "bot").write_text("#!/bin/sh\nexit 1\n")
+    assert differences(ours, of(folder, "3")) == ["bot mine: bot is not the same as here; install the same there"]
+    assert differences(ours, of(folder / "data", "4")) == ["bot mine: there is no program 'bot'; install it there"]
+
+
+def test_a_file_that_the_command_names_elsewhere_is_compared(folder: Path, tmp_path: Path) -> None:
+    book = tmp_path / "elsewhere/book"
+    book.parent.mkdir()
+    book.write_text("e4")
+
+    def of(run: str) -> Facts:
+        spec = BotSpec("mine", (sys.executable, f"{folder}/bot", f"--book={book}"))
+        return facts_of(asked_about(run, [spec], Away("/")))
+
+    ours = of("1")
+    book.write_text("d4")
+    assert differences(ours, of("2")) == [f"bot mine: {book} is not the same as here; install the same there"]
+    book.unlink()
+    assert differences(ours, of("3")) == [
+        f"bot mine: there is no {book}, which its command names; copy it there to the same place"
+    ]
+
+
+def test_an_interpreter_may_differ(folder: Path) -> None:
+    ours = facts_of(asked_about("1", [BotSpec("mine", (sys.executable, f"{folder}/bot"))], Away("/")))
+    assert ours.bots["mine"].interpreter
+    other = msgspec.structs.replace(ours.bots["mine"], interpreter="other")
+    assert differences(ours, msgspec.structs.replace(ours, bots={"mine": other})) == []
+
+
 def test_a_bundled_bot_is_named_to_other_machines_and_found_there() -> None:
     spec = attrs.evolve(parse_bot("greedy"), name="g")
     assert portable(spec).command == ("greedy",)
@@ -107,6 +171,62 @@ def test_a_parcel_never_leaves_its_folder(tmp_path: Path, path: bytes) -> None:
     with pytest.raises(FolderError, match="is not a path inside a folder"):
         unpacked_into(tmp_path / "there", data)
     assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_parcel_with_a_link_never_leaves_its_folder(tmp_path: Path) -> None:
+    data = zlib.compress(msgspec.msgpack.encode([[b"link", 0, None, b"../outside"]]))
+    with pytest.raises(FolderError, match="is not a path inside a folder"):
+        unpacked_into(tmp_path / "there", data)
+
+
+def test_links_inside_and_empty_folders_come_along(folder: Path, tmp_path: Path) -> None:
+    (folder / "books").symlink_to("data")
+    (folder / "data/first").symlink_to(folder / "data/book")  # absolute, but inside
+    (folder / "logs/old").mkdir(parents=True)
+    there = tmp_path / "there"
+    unpacked_into(there, packed(folder))
+    assert (there / "books").readlink() == Path("data")
+    assert (there / "data/first").readlink() == Path("book")
+    assert (there / "books/first").read_text() == "e4"
+    assert (there / "logs/old").is_dir()
+
+
+def test_links_and_empty_folders_are_compared(folder: Path) -> None:
+    before = facts(folder, "1")
+    (folder / "books").symlink_to("data")
+    linked = facts(folder, "2")
+    assert f"{folder}/books is not the same as here" in differences(before, linked)[0]
+    (folder / "logs").mkdir()
+    assert f"{folder}/logs is not the same as here" in differences(linked, facts(folder, "3"))[0]
+    (folder / "logs").rmdir()
+    (folder / "cache/__pycache__").mkdir(parents=True)  # caches do not count, nor does what holds nothing else
+    assert differences(linked, facts(folder, "4")) == []
+
+
+def test_a_link_to_a_folder_elsewhere_is_compared_but_not_sent(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/book").touch()
+    (folder / "books").symlink_to(tmp_path / "elsewhere")
+    assert differences(facts(folder, "1"), facts(folder, "2")) == []
+    with pytest.raises(FolderError, match=r"books is a link to the folder .*; put that folder itself there"):
+        packed(folder)
+    (folder / "books").unlink()
+    (folder / "book").symlink_to(tmp_path / "elsewhere/book")  # a file is copied
+    unpacked_into(tmp_path / "there", packed(folder))
+    assert not (tmp_path / "there/book").is_symlink()
+
+
+def test_a_parcel_that_could_not_be_unpacked_is_received_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+    with pytest.raises(zlib.error):
+        receive("run", [packed(folder), b"cut off"])
+    assert not list((tmp_path / "temp").iterdir())
+    root = Path(receive("run", [packed(folder), packed(folder)]))
+    assert (root / "1/data/book").read_text() == "e4"
+    discard("run")
 
 
 def test_what_was_received_is_discarded(folder: Path) -> None:

@@ -137,8 +137,8 @@ def _needs_extra() -> None:
 
 def _terms(config: Config, ship: bool) -> "Terms":
     _needs_extra()
+    from arena.cluster.folder import FolderError
     from arena.cluster.hosts import Terms
-    from arena.cluster.machine import FolderError
 
     bots = [bot for bot in config.bots if isinstance(bot, BotSpec)]
     try:
@@ -148,8 +148,8 @@ def _terms(config: Config, ship: bool) -> "Terms":
 
 
 def _compared(scheduler: str, terms: "Terms") -> "list[Host]":
-    from arena.cluster.bridge import ClusterError
     from arena.cluster.check import compared
+    from arena.cluster.connection import ClusterError
 
     try:
         return compared(address_of(scheduler), terms)

@@ -16,6 +16,7 @@ from arena.tournament.events import (
     BotIdentified,
     BotWithdrawn,
     Listener,
+    Noticed,
     RoundFinished,
     RoundStarted,
     RoundVoid,
@@ -66,7 +67,7 @@ class _Incidents:
         self._say = say
         self._faults = 0
 
-    def heard(self, event: RoundFinished | RoundVoid | BotWithdrawn | BotIdentified) -> None:
+    def heard(self, event: RoundFinished | RoundVoid | BotWithdrawn | BotIdentified | Noticed) -> None:
         match event:
             case RoundFinished():
                 if event.line.fault:
@@ -100,7 +101,7 @@ class TestLines:
         match event:
             case TestAdvanced(state):
                 self._advanced(state)
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified():
+            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
             case TournamentOpened() if event.finished:
                 self._say(resumed_text(event.finished))
@@ -140,7 +141,7 @@ class LiveTest:
             case TestAdvanced(state):
                 self._pace.seconds(state, 1)
                 self._state = state
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified():
+            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
             case TournamentOpened() if event.finished:
                 self._print(resumed_text(event.finished))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena.journal.lines import RoundLine, VoidLine
 from arena.support.text import printable, printable_lines
-from arena.tournament.events import BotIdentified, BotWithdrawn, RoundVoid, TournamentOpened
+from arena.tournament.events import BotIdentified, BotWithdrawn, Noticed, RoundVoid, TournamentOpened
 
 if TYPE_CHECKING:
     from arena.server.events import ServerEvent
@@ -78,7 +78,7 @@ def fault_lines(line: RoundLine) -> list[str]:
     return [printable(text) for text in found]
 
 
-def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | ServerEvent") -> str:
+def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | Noticed | ServerEvent") -> str:
     match event:
         case RoundVoid():
             return _void_text(event.line)
@@ -87,6 +87,8 @@ def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | ServerEvent") -
             return printable(text)
         case BotWithdrawn():
             return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
+        case Noticed():
+            return printable(event.text)
         case _:
             from arena.cli.server_wording import server_text  # needed only by a server
 

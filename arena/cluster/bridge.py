@@ -11,41 +11,28 @@ patience is over. Callbacks are called in trio's thread.
 
 import asyncio
 import contextlib
-import logging
-import socket
 import time
 import uuid
-import warnings
 from collections.abc import Callable
 from threading import Thread
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
+import attrs
 import trio
-from distributed import Client
 
-from arena.cluster.hosts import Host, Terms, left, prepared
+from arena.cluster.admission import Admission
+from arena.cluster.connection import ClusterError, closed, connected
+from arena.cluster.hosts import Host, Terms
 from arena.cluster.shift import TOPIC, deliver, play_shift
+from arena.cluster.tunnel import RemoteWorker, Tunnel
 
-_CONNECT_SECONDS: Final = 10.0
 _PATIENCE: Final = 60.0  # seconds without a scheduler before the tournament stops
 _LOOK: Final = 1.0  # seconds between two looks at the cluster
-_CHUNK: Final = 1 << 16
 _DONE: Final = ("finished", "error", "cancelled", "lost")  # states of a task
 _START_SECONDS: Final = 30.0  # for a task to begin on a machine with a free thread
 _ANSWER_SECONDS: Final = 10.0  # for a question to the scheduler
-
-# What happens to the cluster is said by us, in one line. Each logger may have a level of its own.
-for _name in (
-    "asyncio",
-    "tornado",
-    *(name for name in logging.root.manager.loggerDict if name.startswith("distributed")),
-):
-    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
-
-
-class ClusterError(Exception):
-    """The cluster cannot be used; the text says why, and what would help."""
+_LEFT: Final = "was lost: its Dask worker has left the cluster"
 
 
 class Hears(Protocol):
@@ -54,11 +41,14 @@ class Hears(Protocol):
     def slots_are(self, count: int) -> None:
         """So many tasks can run at once."""
 
-    def arrived(self, worker: "RemoteWorker") -> None:
+    def arrived(self, worker: RemoteWorker) -> None:
         """A shift is ready to play."""
 
     def refused(self, host: Host) -> None:
         """A machine that joined the cluster may not play."""
+
+    def deserted(self, reason: str) -> None:
+        """No machine may play at the moment."""
 
     def task_over(self) -> None:
         """A task that was submitted has ended, and its shift with it."""
@@ -70,106 +60,12 @@ class Hears(Protocol):
         """It will not come back."""
 
 
-class RemoteWorker:
-    """A worker process of another machine, as the crew sees it."""
+@attrs.frozen
+class _Pending:
+    """A task that has not begun."""
 
-    def __init__(self, host: Host, theirs: socket.socket, kill: Callable[[], None]):
-        self.host = host
-        self.place = f"on {host.name} "
-        self.socket = theirs
-        self._kill = kill
-        self.words = "was lost"  # how it ended
-        self.is_lost = True  # whether nobody said how it ended, because the way to it was lost
-        self.with_all = False  # it was lost together with all others
-        self.core: int | None = None  # that it may have for itself
-
-    def kill(self) -> None:
-        self._kill()
-
-    def hang_up(self) -> None:
-        if self.socket.fileno() >= 0:
-            self.socket.shutdown(socket.SHUT_WR)
-
-    def ended(self) -> str:
-        return self.words
-
-
-class _Tunnel:
-    """One shift: our end of its sockets, and the orders on their way."""
-
-    def __init__(self, bridge: "Bridge", task: str, shift: str, host: Host):
-        self._bridge = bridge
-        self.task, self.shift, self.address = task, shift, host.address
-        self._ours, theirs = socket.socketpair()
-        self._ours.setblocking(False)
-        self.worker = RemoteWorker(host, theirs, lambda: bridge.call(self.abandon))
-        self.events = 1
-        self._unwritten = bytearray()
-        self._orders: list[bytes] = []
-        self._sending: asyncio.Task[None] | None = None
-        self._is_over = False  # no more reports
-        bridge.loop.add_reader(self._ours, self._read)
-
-    def feed(self, data: bytes) -> None:
-        self._unwritten += data
-        self._write()
-
-    def _write(self) -> None:
-        try:
-            while self._unwritten:
-                del self._unwritten[: self._ours.send(self._unwritten)]
-        except BlockingIOError:
-            self._bridge.loop.add_writer(self._ours, self._write)
-            return
-        except OSError:  # the crew has closed its end
-            self._unwritten.clear()
-        self._bridge.loop.remove_writer(self._ours)
-        if self._is_over:
-            self._close()
-
-    def _read(self) -> None:
-        try:
-            data = self._ours.recv(_CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._bridge.loop.remove_reader(self._ours)
-        self._orders.append(data)
-        if self._sending is None:
-            self._sending = self._bridge.loop.create_task(self._send())
-
-    async def _send(self) -> None:
-        while self._orders:
-            last, data = not self._orders[-1], b"".join(self._orders)
-            self._orders.clear()
-            if (data and not await self._bridge.deliver(self, data)) or (
-                last and not await self._bridge.deliver(self, b"")
-            ):
-                self.abandon("could not be reached")
-        self._sending = None
-
-    def end(self, words: str) -> None:
-        """Let the crew know that the shift is gone, after all that it reported."""
-        if self._is_over:
-            return
-        self._bridge.forget(self)
-        self.worker.words = words
-        self._is_over = True
-        self._write()
-
-    def abandon(self, words: str = "was given up") -> None:
-        """Give the shift up: Dask tells it that it is not wanted. The task of a shift that was lost may run again."""
-        if not self._is_over:
-            self._bridge.release(self.task)
-            self._bridge.suspect(self.address)
-            self.end(words)
-
-    def _close(self) -> None:
-        if self._ours.fileno() >= 0:
-            self._bridge.loop.remove_reader(self._ours)
-            self._ours.close()
+    since: float
+    places: frozenset[str]  # addresses of Dask workers that may run it
 
 
 class Bridge:
@@ -181,13 +77,17 @@ class Bridge:
         self._address = address
         self._hears = hears
         self._patience = patience
-        self._terms = terms
-        self._hosts: dict[str, Host | None] = {}  # by the address of a Dask worker; None while it is compared
+        self._machines = Admission(
+            self.run,
+            terms,
+            refused=lambda host: self._tell(hears.refused, host),
+            deserted=lambda reason: self._tell(hears.deserted, reason),
+            failed=lambda reason: self._tell(hears.failed, reason),
+        )
         self._client: Any = None
         self._tasks: dict[str, Any] = {}  # Dask's futures, which are not typed
-        self._pending: dict[str, float] = {}  # tasks that have not begun, and since when
-        self._tunnels: dict[str, _Tunnel] = {}  # by shift
-        self._comparing: set[asyncio.Task[None]] = set()
+        self._pending: dict[str, _Pending] = {}  # tasks that have not begun
+        self._tunnels: dict[str, Tunnel] = {}  # by shift
         self._over = asyncio.Event()
         self._token = trio.lowlevel.current_trio_token()
         self._thread = Thread(target=self._live, daemon=True)
@@ -218,14 +118,14 @@ class Bridge:
         self.call(self._submit)
 
     def _submit(self) -> None:
-        places = [address for address, host in self._hosts.items() if host is not None and not host.problems]
+        places = self._machines.fit
         if self._client is None or not places:
             self._tell(self._hears.slots_are, 0)  # else the crew would submit again at once, until the next look
             self._tell(self._hears.task_over)
             return
         self._submitted += 1
         key = f"arena-{self.run}-{self._submitted}"
-        self._pending[key] = time.monotonic()
+        self._pending[key] = _Pending(time.monotonic(), frozenset(places))
         self._tasks[key] = self._client.submit(
             play_shift, self.run, key, key=key, pure=False, retries=0, workers=places
         )
@@ -237,16 +137,14 @@ class Bridge:
             future.release()
             self._tell(self._hears.task_over)
 
-    def suspect(self, address: str) -> None:
-        """Let no task begin on a machine that does not answer, until it does. Dask itself waits for minutes."""
-        if self._hosts.get(address) is not None:
-            self._hosts[address] = None
-            self._compare_soon(address)
+    def give_up(self, tunnel: Tunnel) -> None:
+        self.release(tunnel.task)
+        self._machines.suspect(tunnel.address)
 
-    def forget(self, tunnel: _Tunnel) -> None:
+    def forget(self, tunnel: Tunnel) -> None:
         self._tunnels.pop(tunnel.shift, None)
 
-    async def deliver(self, tunnel: _Tunnel, data: bytes) -> bool:
+    async def deliver(self, tunnel: Tunnel, data: bytes) -> bool:
         """Send orders to a shift. Returns False if it cannot be reached."""
         try:
             found = await self._client.run(deliver, tunnel.shift, data, workers=[tunnel.address], on_error="return")
@@ -293,17 +191,15 @@ class Bridge:
 
     async def _leave(self, client: Any) -> None:
         """Leave the cluster as it was."""
-        for task in tuple(self._comparing):
-            task.cancel()
-        hosts, self._hosts, self._client = self._hosts, {}, None
-        if self._terms.parcels and self._over.is_set():
-            await asyncio.gather(*(left(client, address, self.run) for address in hosts))
+        self._client = None
+        await self._machines.close(is_over=self._over.is_set())
         await closed(client)
 
     async def _serve(self, client: Any) -> None:
         """Serve the tournament until it is over, or until the scheduler is lost."""
         client.subscribe_topic(TOPIC, self._heard)
         self._client = client
+        self._machines.open(client)
         while not self._over.is_set() and client.status == "running":
             try:
                 found = await asyncio.wait_for(client.scheduler.identity(), _ANSWER_SECONDS)
@@ -311,48 +207,34 @@ class Bridge:
             except Exception:  # whatever Dask raises, there is no answer
                 return
             workers = found["workers"]
-            self._look_at(workers)
-            for tunnel in tuple(self._tunnels.values()):
-                if tunnel.address not in workers:
-                    tunnel.end("was lost: its Dask worker has left the cluster")
-            for task, future in tuple(self._tasks.items()):
-                if future.status in _DONE:
-                    self.release(task)
+            self._machines.look_at({*workers})
+            self._tell(self._hears.slots_are, sum(workers[address]["nthreads"] for address in self._machines.fit))
+            self._release_lost({*workers})
             await self._pause(_LOOK)
 
-    def _look_at(self, workers: dict[str, Any]) -> None:
-        """Compare Dask workers that are new, and say how many tasks those that may play can run at once."""
-        self._hosts = {address: host for address, host in self._hosts.items() if address in workers}
-        for address in workers.keys() - self._hosts.keys():
-            self._hosts[address] = None
-            self._compare_soon(address)
-        fit = [address for address, host in self._hosts.items() if host is not None and not host.problems]
-        self._tell(self._hears.slots_are, sum(workers[address]["nthreads"] for address in fit))
+    def _release_lost(self, present: set[str]) -> None:
+        """Take note of tasks that are over, or whose machines have left. Dask would run such a task again, but only on
+        one of the machines that could play when it was submitted, and perhaps none of them is left."""
+        for tunnel in tuple(self._tunnels.values()):
+            if tunnel.address not in present:
+                tunnel.end(_LEFT)
+                self.release(tunnel.task)
+        for task, future in tuple(self._tasks.items()):
+            if future.status in _DONE or (task in self._pending and self._pending[task].places.isdisjoint(present)):
+                self.release(task)
 
     async def _release_stuck(self, client: Any) -> None:
         """Take tasks away from machines that have had them for long and do not begin."""
         now = time.monotonic()
-        late = {task for task, since in self._pending.items() if now - since > _START_SECONDS}
+        late = {task for task, pending in self._pending.items() if now - pending.since > _START_SECONDS}
+        for task in late:  # those that no machine has yet wait for a free thread
+            self._pending[task] = attrs.evolve(self._pending[task], since=now)
         if late:
-            self._pending |= dict.fromkeys(late, now)  # those that no machine has yet wait for a free thread
             processing = await asyncio.wait_for(client.processing(), _ANSWER_SECONDS)
             for address, tasks in processing.items():
                 for task in late & set(tasks):
-                    self.suspect(address)
+                    self._machines.suspect(address)
                     self.release(task)
-
-    def _compare_soon(self, address: str) -> None:
-        self._comparing.add(task := self.loop.create_task(self._compare(address)))
-        task.add_done_callback(self._comparing.discard)
-
-    async def _compare(self, address: str) -> None:
-        host = await prepared(self._client, address, self.run, self._terms)
-        if not host.answered:
-            self._hosts.pop(address, None)  # it is asked again if it is still there
-            return
-        self._hosts[address] = host
-        if host.problems:
-            self._tell(self._hears.refused, host)
 
     async def _pause(self, seconds: float) -> None:
         """Wait, but not beyond the end."""
@@ -368,12 +250,12 @@ class Bridge:
         if kind == "ready":
             for tunnel in tuple(self._tunnels.values()):
                 if tunnel.task == task:  # Dask runs the task again, because its Dask worker died
-                    tunnel.end("was lost: its Dask worker has left the cluster")
-            host = self._hosts.get(address)
+                    tunnel.end(_LEFT)
+            host = self._machines.host(address)
             if host is None:  # it has left the cluster, or did not answer and is asked again
                 self.release(task)
                 return
-            self._tunnels[shift] = tunnel = _Tunnel(self, task, shift, host)
+            self._tunnels[shift] = tunnel = Tunnel(self, task, shift, host)
             self._pending.pop(task, None)
             tunnel.worker.core = int(data) if data else None
             self._tell(self._hears.arrived, tunnel.worker)
@@ -390,38 +272,3 @@ class Bridge:
             self.release(task)
         else:
             known.feed(data)
-
-
-async def connected(address: str) -> Any:
-    """A client of the cluster. Raises ClusterError."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # versions are compared by cluster-check, in words of ours
-        make: Any = Client  # it is not typed
-        client = make(address, asynchronous=True, timeout=_CONNECT_SECONDS, set_as_default=False, name="schotten-arena")
-        try:
-            await client
-        except (OSError, TimeoutError) as error:
-            await closed(client)
-            raise ClusterError(
-                f"there is no Dask scheduler at {address}: {reason_of(error)}; `dask scheduler` starts one"
-            ) from None
-        except Exception as error:  # whatever Dask raises if it is not a scheduler, or one of another version
-            await closed(client)
-            raise ClusterError(f"the scheduler at {address} cannot be used: {reason_of(error)}") from None
-    return client
-
-
-def reason_of(error: BaseException) -> str:
-    """The words of an error that Dask raised, or of what caused it, on one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(text.split()) or type(error).__name__
-
-
-async def closed(client: Any) -> None:
-    """Close a client, even if its scheduler does not answer."""
-    try:
-        await asyncio.wait_for(client._close(fast=True), _CONNECT_SECONDS)
-    except Exception:  # it is given up in any case
-        return

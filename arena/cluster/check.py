@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from typing import Any
 
-from arena.cluster.bridge import ClusterError, closed, connected, reason_of
+from arena.cluster.connection import ClusterError, closed, connected, reason_of
 from arena.cluster.hosts import Host, Terms, left, prepared
 from arena.cluster.machine import PEERS, installed
 

@@ -1,12 +1,9 @@
 """The crew of a tournament on a cluster: it hires shifts (shift.py) and gives them matches.
 
 Theory of operation. A match waits here until a shift has room for it. Each shift plays one match at a time; if matches
-take only moments, it gets the next one early, so that it need not wait for the answer to its report. There are as many
-shifts as the cluster has threads, and as matches are left.
-
-Deals. With a public seed a shift gets the seed. Otherwise it gets single deals, for the rounds of about the next second
-and two at least. Reports may be lost together with a machine, so nobody can tell which of these deals the bots have
-seen: when a shift is lost, its unfinished rounds whose deals it had get new ones.
+take only moments, it gets the next one early, so that it need not wait for the answer to its report. The last matches
+are not given early, because another shift may be free sooner. There are as many shifts as the cluster has threads, and
+as matches are left.
 
 Stragglers. When nothing else is left to play and the seed is public, the oldest match is played a second time on a
 machine that is free, and the first line of each round counts. With secret deals that would be unfair: a bot that is
@@ -15,7 +12,6 @@ that is silent is replaced, which no bot decides.
 """
 
 import contextlib
-import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -25,70 +21,31 @@ from typing import Final
 import attrs
 import msgspec
 import trio
-from msgspec.structs import replace
 
-from arena.cluster.bridge import Bridge, RemoteWorker
+from arena.cluster.attempt import Attempt, Match, Shift, match_of
+from arena.cluster.bridge import Bridge
 from arena.cluster.hosts import Host, Terms
-from arena.plan.bot_spec import BotSpec
+from arena.cluster.losses import Losses
+from arena.cluster.pace import Pace
+from arena.cluster.tunnel import RemoteWorker
 from arena.plan.config import Config
-from arena.plan.deals import DealKey, Dealt, GrantedDeals
-from arena.plan.schedule import PlannedRound
+from arena.plan.deals import DealKey
 from arena.tournament.crew import CrewWorker, Death, Hear
-from arena.worker.away import portable
 from arena.worker.job import (
-    Bundled,
     Deals,
     DealWanted,
     Finished,
     MatchJob,
     Report,
-    RoundSeen,
     Setup,
     Standing,
-    Started,
     Voided,
     Warned,
 )
 
 _BEAT: Final = 2.0  # seconds: a beat to another machine costs more than one to a local worker
-_FEWEST: Final = 2  # deals that a shift has ahead
-_MOST: Final = 64
-_AHEAD: Final = 1.0  # seconds of play for which a shift has deals
-_QUICK: Final = 0.5  # seconds of a match, if the next one should already be there when it ends
 _STRAGGLER: Final = 3.0  # times the usual duration of a match
 _SOON: Final = 5.0  # seconds in which nothing is a straggler
-_AT_ONCE: Final = 30.0  # seconds in which all shifts of a lost machine are noticed
-
-
-@attrs.define(eq=False)
-class _Match:
-    """A match, from the moment it waits until it is over."""
-
-    make: Callable[[], MatchJob]
-    attempts: dict["_Remote", "_Attempt"] = attrs.field(factory=dict)
-    began: float = math.inf
-    over: trio.Event = attrs.field(factory=trio.Event)
-    death: Death | None = None
-
-
-@attrs.define(eq=False)
-class _Attempt:
-    """A match in the hands of one shift."""
-
-    match: _Match
-    job: MatchJob
-    left: deque[PlannedRound]  # rounds whose deals it does not have yet
-    granted: dict[str, PlannedRound] = attrs.field(factory=dict)  # unfinished rounds whose deals it has
-    voids: dict[str, int] = attrs.field(factory=dict)
-
-
-@attrs.define(eq=False)
-class _Remote:
-    """A shift."""
-
-    process: RemoteWorker
-    worker: CrewWorker
-    attempts: dict[str, _Attempt] = attrs.field(factory=dict)  # by match
 
 
 class ClusterCrew:
@@ -116,13 +73,13 @@ class ClusterCrew:
         self._terms = terms
         self._most = most
         self._twice = twice
-        self._waiting: deque[_Match] = deque()
-        self._open: dict[str, _Match] = {}  # by id: under way
-        self._shifts: list[_Remote] = []
+        self._waiting: deque[Match] = deque()
+        self._open: dict[str, Match] = {}  # by id: under way
+        self._shifts: list[Shift] = []
         self._tasks = 0  # submitted and not over
         self._slots = 0
-        self._pace = _Pace()
-        self._losses: dict[str, tuple[float, frozenset[str]]] = {}  # by machine: since when, and whose rounds counted
+        self._pace = Pace()
+        self._losses = Losses()
         self._is_closing = False
         self.second_attempts = 0  # at matches that another shift was playing
         self._nursery: trio.Nursery | None = None
@@ -142,7 +99,7 @@ class ClusterCrew:
                                 ending.start_soon(shift.worker.end)
 
     async def play(self, job: Callable[[], MatchJob]) -> Death | None:
-        match = _Match(job)
+        match = Match(job)
         self._waiting.append(match)
         self._look_around()
         try:
@@ -169,7 +126,7 @@ class ClusterCrew:
             worker.hang_up()
             worker.socket.close()
             return
-        shift = _Remote(worker, CrewWorker(worker, self._setup(worker), _BEAT))
+        shift = Shift(worker, CrewWorker(worker, self._setup(worker), _BEAT))
         self._shifts.append(shift)
         self._nursery.start_soon(self._listen, shift)
         self._nursery.start_soon(shift.worker.beat, self._standing)
@@ -182,10 +139,13 @@ class ClusterCrew:
     def refused(self, host: Host) -> None:
         self._warn(f"{host.name} does not play: {host.problems[0]}")
 
+    def deserted(self, reason: str) -> None:
+        self._warn(reason)
+
     def _warn(self, text: str) -> None:
         if not self._is_closing:
             assert self._nursery is not None
-            self._nursery.start_soon(self._hear, Warned(text))
+            self._nursery.start_soon(self._hear, Warned(text, at_once=True))
 
     def task_over(self) -> None:
         self._tasks -= 1
@@ -214,10 +174,10 @@ class ClusterCrew:
             self._tasks += 1
             self._bridge.submit()
 
-    def _with_room(self) -> _Remote | None:
+    def _with_room(self) -> Shift | None:
         """The shift with the fewest matches, if it may have one more."""
         shift = min(self._shifts, key=lambda each: len(each.attempts), default=None)
-        room = 2 if self._pace.match_seconds < _QUICK else 1
+        room = 2 if self._pace.is_quick and len(self._waiting) > len(self._shifts) else 1
         return shift if shift is not None and len(shift.attempts) < room else None
 
     def _help_stragglers(self) -> None:
@@ -231,62 +191,32 @@ class ClusterCrew:
                 self.second_attempts += 1
                 self._give(free, match)
 
-    def _give(self, shift: _Remote, match: _Match) -> None:
-        job = match.make()
-        bots = tuple(portable(bot) for bot in job.bots if isinstance(bot, BotSpec))
-        job = replace(
-            job,
-            bots=(bots[0], bots[1]),
-            away=shift.process.host.away,
-            key=self._key if self._key.is_public else GrantedDeals(),
-        )
-        left = deque(planned for planned in job.planned.rounds if planned.id not in job.so_far.finished)
-        attempt = _Attempt(match, job, left, voids=dict(job.so_far.voids))
-        if isinstance(job.key, GrantedDeals):
-            job.key.add(self._more(attempt))
+    def _give(self, shift: Shift, match: Match) -> None:
+        attempt = Attempt.at(match, self._key, shift.process.host.away, self._pace.deals)
         match.began = min(match.began, time.monotonic())
-        match.attempts[shift] = shift.attempts[job.planned.id] = attempt
-        self._open[job.planned.id] = match
+        match.attempts[shift] = shift.attempts[attempt.id] = attempt
+        self._open[attempt.id] = match
         assert self._nursery is not None
         self._nursery.start_soon(self._watch, shift, attempt)
 
-    async def _watch(self, shift: _Remote, attempt: _Attempt) -> None:
+    async def _watch(self, shift: Shift, attempt: Attempt) -> None:
         """Wait for the end of an attempt. The match is over when one attempt is, or when the last one is lost."""
-        match, name = attempt.match, attempt.job.planned.id
-        began = time.monotonic()
+        match, began = attempt.match, time.monotonic()
         death = await shift.worker.play(attempt.job)
-        del match.attempts[shift], shift.attempts[name]
+        del match.attempts[shift], shift.attempts[attempt.id]
+        now = time.monotonic()
         if death is None:
-            self._pace.match_took(time.monotonic() - began)
+            self._pace.match_took(now - max(began, shift.free_since))
+        shift.free_since = now
         if match.over.is_set() or (death is not None and match.attempts):
             self._look_around()
             return  # another attempt counts
         if death is not None:
-            match.death = self._with_deals(death, attempt, shift)
+            counts = self._losses.counts(shift.process, frozenset(attempt.job.names))
+            match.death = attempt.with_deals(attrs.evolve(death, is_ours=counts))
         match.over.set()
 
-    def _with_deals(self, death: Death, attempt: _Attempt, shift: _Remote) -> Death:
-        """The death with all rounds whose deals the shift had."""
-        death = attrs.evolve(death, is_ours=self._counts(shift.process, frozenset(attempt.job.names)))
-        if self._key.is_public:
-            return death
-        under_way = death.under_way if death.under_way and death.under_way.id in attempt.granted else None
-        others = tuple(planned for planned in attempt.granted.values() if planned != under_way)
-        return attrs.evolve(death, under_way=under_way, was_shown=True, also_shown=others)
-
-    def _counts(self, process: RemoteWorker, bots: frozenset[str]) -> bool:
-        """Whether the loss of this worker counts as one of its bots: nobody knows whether a bot caused it. A machine
-        that is lost takes all its matches along, which counts once for each bot."""
-        if process.with_all or not process.is_lost:
-            return not process.with_all
-        now = time.monotonic()
-        since, counted = self._losses.get(process.host.name, (-math.inf, frozenset[str]()))
-        if now - since > _AT_ONCE:
-            since, counted = now, frozenset()
-        self._losses[process.host.name] = since, counted | bots
-        return not bots <= counted
-
-    async def _listen(self, shift: _Remote) -> None:
+    async def _listen(self, shift: Shift) -> None:
         try:
             await shift.worker.listen(partial(self._heard, shift))
         finally:
@@ -295,8 +225,8 @@ class ClusterCrew:
 
     # What shifts report.
 
-    async def _heard(self, shift: _Remote, report: Report) -> None:
-        name = _match_of(report)
+    async def _heard(self, shift: Shift, report: Report) -> None:
+        name = match_of(report)
         attempt = shift.attempts.get(name) if name is not None else None
         if name is not None and (attempt is None or attempt.match is not self._open.get(name)):
             return  # another attempt ended the match
@@ -317,64 +247,7 @@ class ClusterCrew:
         if attempt and len(attempt.granted) <= self._pace.deals // 2 and attempt.left:
             await self._grant(shift, attempt)
 
-    async def _grant(self, shift: _Remote, attempt: _Attempt, again: str | None = None) -> None:
+    async def _grant(self, shift: Shift, attempt: Attempt, again: str | None = None) -> None:
         """Give a shift more deals of a match; `again` is a round that was void meanwhile."""
-        if isinstance(attempt.job.key, GrantedDeals):
-            deals = self._more(attempt)
-            if again in attempt.granted:
-                deals |= self._dealt(attempt, attempt.granted[again])
-            if deals:
-                await shift.worker.send(Deals(attempt.job.planned.id, deals))
-
-    def _more(self, attempt: _Attempt) -> dict[tuple[str, int], Dealt]:
-        """The deals of the next rounds, which are the shift's from now on."""
-        found: dict[tuple[str, int], Dealt] = {}
-        while attempt.left and len(attempt.granted) < self._pace.deals:
-            planned = attempt.left.popleft()
-            attempt.granted[planned.id] = planned
-            found |= self._dealt(attempt, planned)
-        return found
-
-    def _dealt(self, attempt: _Attempt, planned: PlannedRound) -> dict[tuple[str, int], Dealt]:
-        """The deal of a round. If it mirrors another one, the shift knows its seed; only the salt is needed."""
-        voids = attempt.voids.get(planned.id, 0)
-        job = attempt.job
-        dealt = self._key.deal(planned, job.rules, voids=voids, resumes=job.resumes, bots=job.names)
-        return {(planned.id, voids): dealt}
-
-
-def _match_of(report: Report) -> str | None:
-    """The match that a report is about; None if it is about none."""
-    match report:
-        case Finished(line) | Voided(line):
-            return line.match
-        case Started(match) | DealWanted(match) | Bundled(match):
-            return match
-        case RoundSeen(scene):
-            return scene.match
-    return None
-
-
-class _Pace:
-    """How fast matches are played, from the latest of them."""
-
-    def __init__(self) -> None:
-        self._rounds: deque[float] = deque(maxlen=_MOST)  # when the latest ended, in all shifts
-        self._matches: deque[float] = deque(maxlen=9)  # how long the latest took
-
-    def round_over(self) -> None:
-        self._rounds.append(time.monotonic())
-
-    def match_took(self, seconds: float) -> None:
-        self._matches.append(seconds)
-
-    @property
-    def match_seconds(self) -> float:
-        """The usual duration of a match; long, until one is over."""
-        return sorted(self._matches)[len(self._matches) // 2] if self._matches else math.inf
-
-    @property
-    def deals(self) -> int:
-        """How many deals a shift should have ahead."""
-        recent = sum(time.monotonic() - ended < _AHEAD for ended in self._rounds)
-        return max(_FEWEST, min(recent, _MOST))
+        if deals := attempt.more(self._pace.deals, again):
+            await shift.worker.send(Deals(attempt.id, deals))

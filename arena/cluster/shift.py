@@ -32,7 +32,7 @@ from arena.worker.process import END_SECONDS, WorkerProcess
 
 TOPIC: Final = "schotten-arena"  # one for all tournaments: a scheduler keeps the latest events of each topic
 _CHUNK: Final = 1 << 16
-_PAUSE: Final = 0.02  # seconds between two events: a Dask event costs much more than a report
+_PAUSE: Final = 0.05  # seconds between two events: a Dask event costs much more than a report
 _LOOK: Final = 0.2  # seconds between two looks whether the shift is still wanted
 _PLAYING: Final = ("executing", "long-running")  # states of a task that Dask has not given up
 
@@ -184,6 +184,8 @@ class _Shift:
         return True
 
     def _is_wanted(self) -> bool:
+        """Whether Dask still wants the result. Dask tells a running task in no other way that it was released: what its
+        documentation of workers shows of their state is the only place, and this is the only use of it."""
         task = self._worker.state.tasks.get(self._key)
         return task is not None and task.state in _PLAYING and self._worker.status.name == "running"
 

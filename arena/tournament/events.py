@@ -96,6 +96,13 @@ class BotWithdrawn(Event, frozen=True):
     faults: int
 
 
+class Noticed(Event, frozen=True):
+    """Something that the organiser should know at once, such as a machine of a cluster that cannot play."""
+
+    kind = "notice"
+    text: str
+
+
 class TournamentEnded(Event, frozen=True):
     """The tournament is over, or was stopped."""
 
@@ -124,6 +131,7 @@ TournamentEvent = (
     | RoundFinished
     | RoundVoid
     | BotWithdrawn
+    | Noticed
     | TestAdvanced
     | TournamentEnded
 )

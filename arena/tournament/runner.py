@@ -37,6 +37,7 @@ from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import (
     BotWithdrawn,
     Listener,
+    Noticed,
     RoundFinished,
     RoundStarted,
     RoundVoid,
@@ -232,8 +233,10 @@ class Tournament:
                 await self._finished(line)
             case Voided(line):
                 await self._void(line)
-            case Warned(text):
+            case Warned(text, at_once):
                 self.warn(text)
+                if at_once:
+                    await self._tell(Noticed(text))
             case Wrote(number, data):
                 spec = self._config.bots[number]
                 assert isinstance(spec, BotSpec)

@@ -150,9 +150,10 @@ class Voided(Struct, frozen=True):
 
 
 class Warned(Struct, frozen=True):
-    """Something for the organiser to know."""
+    """Something for the organiser to know, at the end or `at_once`."""
 
     text: str
+    at_once: bool = False
 
 
 class Looked(Struct, frozen=True):

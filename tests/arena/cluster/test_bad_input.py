@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import cluster as cluster_commands
-from tests.helpers.cluster import Cluster, free_port, done
+from tests.helpers.cluster import Cluster, done, free_port
 from tests.helpers.commands import arena
 
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from arena.cluster.parcel import packed
-from tests.helpers.cluster import Cluster, done, on
+from tests.helpers.cluster import Cluster, done, kill, on
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox
-from tests.helpers.tournaments import rounds_in
+from tests.helpers.tournaments import heard, rounds_in, running, steady
 
 pytestmark = pytest.mark.xdist_group("cluster")
 WHERE_BOT = """#!{python}
@@ -82,6 +82,26 @@ def test_each_difference_is_told_with_its_remedy(tmp_path: Path, bot: Path) -> N
     assert refused.returncode == 2
     assert "the machines of the cluster differ from this one:" in refused.stderr
     assert not (tmp_path / "cup.jsonl").exists()
+
+
+def test_a_tournament_says_at_once_that_no_machine_can_play(tmp_path: Path) -> None:
+    """Its only machine leaves, and one with another arena comes; then one comes that fits."""
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    (changed / "sitecustomize.py").write_text("import arena.support.version as v\nv.VERSION = '0.0.1'\n")
+    journal = tmp_path / "cup.jsonl"
+    with Cluster(tmp_path, size=1) as cluster:
+        cluster.await_workers()
+        with running(on(cluster, journal, steady("a"), steady("b"), rounds="200", cycles="2")) as process:
+            heard(process, "Finished round 2")
+            kill(cluster.workers.pop())
+            heard(process, "no machine of the cluster can play (it has no Dask workers); waiting up to 5 minutes")
+            old = cluster.start_worker(ARENA_HOST="old", PYTHONPATH=f"{changed}{os.pathsep}{ROOT}")
+            cluster.workers.append(old)
+            heard(process, "old does not play: it has arena 0.0.1, here it is ")
+            cluster.workers.append(cluster.start_worker(ARENA_HOST="good"))
+            heard(process, "Finished round")
+    assert {line.host for line in rounds_in(journal)} == {"host-1", "good"}
 
 
 def test_a_scheduler_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -16,15 +16,18 @@ from trio.testing import wait_all_tasks_blocked
 from arena.cluster import bridge as bridge_module
 from arena.cluster import crew as crew_module
 from arena.cluster import hosts
-from arena.cluster.bridge import Bridge, RemoteWorker
+from arena.cluster.admission import Admission
+from arena.cluster.bridge import Bridge
 from arena.cluster.crew import ClusterCrew
 from arena.cluster.hosts import Host, Terms, prepared
+from arena.cluster.pace import Pace
+from arena.cluster.tunnel import RemoteWorker
 from arena.match.round_play import Void
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.plan.schedule import MatchId
 from arena.tournament.crew import Death
-from arena.worker.channel import packed
+from arena.worker.channel import Unpacker, packed
 from arena.worker.job import Away, MatchJob, MatchOver, Report, Shown, Standing, Started, Voided
 from arena.worker.recording import void_line
 from tests.helpers.jobs import job_of
@@ -47,6 +50,10 @@ class _Machine:
 
     def vanish(self) -> None:
         self._ours.close()
+
+    def matches(self) -> int:
+        """How many it has been given."""
+        return sum(isinstance(order, MatchJob) for order in Unpacker().feed(self._ours.recv(1 << 20)))
 
     def say(self, *reports: Report) -> None:
         self._ours.sendall(b"".join(map(packed, reports)))
@@ -165,6 +172,87 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
 
     trio.run(main)
     assert reasons == ["the connection to the cluster failed: RuntimeError('a surprise')"]
+
+
+@pytest.mark.usefixtures("no_bridge")
+@pytest.mark.parametrize(("count", "given"), [(1, 1), (2, 1), (3, 2), (9, 2)])
+def test_quick_matches_are_given_early_but_not_the_last_ones(
+    count: int, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a machine would wait for the answer to each report; at the end another machine may be free sooner."""
+    monkeypatch.setattr(Pace, "match_seconds", 0.1)
+    config = configured("greedy", "random")
+    first = job_of(config)
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("7", is_public=True), [])
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            for number in range(count):
+                planned = replace(first.planned, id=MatchId(f"{number}.1-2"))
+                nursery.start_soon(_keep, [], crew.play, replace(first, planned=planned))
+            await wait_all_tasks_blocked()
+            machine = _Machine(crew, "one")
+            await wait_all_tasks_blocked()
+            early = machine.matches()
+            nursery.cancel_scope.cancel()
+            machine.vanish()
+        assert early == given
+
+    trio.run(main)
+
+
+def admission_of(told: list[tuple[str, str]], patience: float) -> Admission:
+    return Admission(
+        "run",
+        TERMS,
+        refused=lambda host: told.append(("refused", host.name)),
+        deserted=lambda reason: told.append(("deserted", reason)),
+        failed=lambda reason: told.append(("failed", reason)),
+        patience=patience,
+    )
+
+
+@pytest.mark.parametrize(
+    ("present", "why"), [(set[str](), "it has no Dask workers"), ({"tcp://there:1"}, "old: it has arena 1")]
+)
+def test_a_cluster_without_a_machine_that_may_play_is_told_at_once_and_stops_later(
+    present: set[str], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    machines = {"tcp://there:1": Host("tcp://there:1", "old", Away("/"), ("it has arena 1",))}
+    machines["tcp://there:2"] = Host("tcp://there:2", "good", Away("/"))
+    now = [0.0]
+    monkeypatch.setattr("arena.cluster.admission.time.monotonic", lambda: now[0])
+
+    async def found(_client: object, address: str, *_: object) -> Host:
+        return machines[address]
+
+    async def look(admission: Admission, present: set[str], at: float) -> None:
+        now[0] = at
+        admission.look_at(present)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def main() -> None:
+        admission = admission_of(told, 300.0)
+        admission.open(None)
+        for at in (0.0, 1.0, 200.0):
+            await look(admission, present, at)
+        nobody = f"no machine of the cluster can play ({why})"
+        waits = ("deserted", f"{nobody}; waiting up to 5 minutes for another one")
+        refused = [("refused", "old")] * len(present)
+        assert told == [*refused, waits]
+        await look(admission, {"tcp://there:2"}, 250.0)  # another one comes, and leaves again
+        await look(admission, {"tcp://there:2"}, 251.0)
+        assert admission.fit == ["tcp://there:2"]
+        for at in (252.0, 253.0, 552.0):
+            await look(admission, present, at)
+        assert told[len(refused) + 1 :] == [*refused, waits]
+        await look(admission, present, 554.0)
+        assert told[-1] == ("failed", f"{nobody}, and none that can came within 5 minutes")
+
+    monkeypatch.setattr("arena.cluster.admission.prepared", found)
+    asyncio.run(main())
 
 
 class _Client:

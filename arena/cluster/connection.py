@@ -1,0 +1,57 @@
+"""A connection to the scheduler of a Dask cluster, and what goes wrong with it, in words of ours."""
+
+import logging
+import warnings
+from typing import Any, Final
+
+from distributed import Client
+
+_CONNECT_SECONDS: Final = 10.0
+_CLOSE_SECONDS: Final = 10.0
+
+# What happens to the cluster is said by us, in one line. Each logger may have a level of its own.
+for _name in (
+    "asyncio",
+    "tornado",
+    *(name for name in logging.root.manager.loggerDict if name.startswith("distributed")),
+):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class ClusterError(Exception):
+    """The cluster cannot be used; the text says why, and what would help."""
+
+
+async def connected(address: str) -> Any:
+    """A client of the cluster. Raises ClusterError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # versions are compared by cluster-check, in words of ours
+        make: Any = Client  # it is not typed
+        client = make(address, asynchronous=True, timeout=_CONNECT_SECONDS, set_as_default=False, name="schotten-arena")
+        try:
+            await client
+        except (OSError, TimeoutError) as error:
+            await closed(client)
+            raise ClusterError(
+                f"there is no Dask scheduler at {address}: {reason_of(error)}; `dask scheduler` starts one"
+            ) from None
+        except Exception as error:  # whatever Dask raises if it is not a scheduler, or one of another version
+            await closed(client)
+            raise ClusterError(f"the scheduler at {address} cannot be used: {reason_of(error)}") from None
+    return client
+
+
+def reason_of(error: BaseException) -> str:
+    """The words of an error that Dask raised, or of what caused it, on one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+async def closed(client: Any) -> None:
+    """Close a client, even if its scheduler does not answer."""
+    try:
+        await client.close(timeout=_CLOSE_SECONDS)
+    except Exception:  # it is given up in any case
+        return

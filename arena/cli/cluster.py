@@ -51,12 +51,19 @@ _CONNECTED: Final = (
 )
 
 
-def _refuse(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise Refused(f"--scheduler does not go with a server: {_CONNECTED}")
+def _not_here(why: str) -> Callable[..., Callable[..., None]]:
+    """--scheduler for a command that cannot use it, which says why instead of guessing what was meant."""
+
+    def refuse(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise Refused(why)
+
+    return click.option("--scheduler", hidden=True, expose_value=False, callback=refuse)
 
 
-no_cluster_option = click.option("--scheduler", hidden=True, expose_value=False, callback=_refuse)
+no_cluster_for_server = _not_here(f"--scheduler does not go with a server: {_CONNECTED}")
+no_cluster_for_match = _not_here("one match is played on this machine; `arena run` with --scheduler plays a tournament")
+no_cluster_for_test = _not_here("a sequential test is played on this machine; leave out --scheduler")
 
 
 ship_option = click.option(

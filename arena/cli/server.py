@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from arena.cli.cluster import no_cluster_option
+from arena.cli.cluster import no_cluster_for_server
 from arena.cli.outcome import report_outcome
 from arena.cli.shared import (
     check_name,
@@ -28,7 +28,7 @@ from arena.support.address import AddressError
 @click.argument("file", metavar="cup.toml", type=click.Path(path_type=Path))
 @events_option
 @quiet_option
-@no_cluster_option
+@no_cluster_for_server
 @options_of([option for option in (*SERVER, *TOURNAMENT, *BOT) if option.name != "changed"])
 def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     """Play a tournament among bots that connect over TCP and local ones, as the file says.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import click
 
 from arena.cli import completion
+from arena.cli.cluster import no_cluster_for_test
 from arena.cli.outcome import played, report_outcome
 from arena.cli.shared import Refused, configured, given, options_of
 from arena.cli.tournament import journal_or_temporary
@@ -38,6 +39,7 @@ class Shown(enum.Enum):
 @click.argument("bots", nargs=-1, metavar="NEW BASE | test.toml", shell_complete=completion.bot)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as a JSON object on stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing before the result.")
+@no_cluster_for_test
 @options_of((*SPRT, *(option for option in (*TOURNAMENT, *BOT) if option.name not in _NOT_OF_A_TEST)))
 def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | None) -> None:
     """Test whether the bot NEW is better than the bot BASE, and play only as many rounds as that takes.

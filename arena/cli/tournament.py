@@ -15,7 +15,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli import completion
-from arena.cli.cluster import Cluster, scheduler_option, ship_option, tournament_of
+from arena.cli.cluster import Cluster, no_cluster_for_match, scheduler_option, ship_option, tournament_of
 from arena.cli.human import person_at_table
 from arena.cli.outcome import play_and_report, played, report_outcome
 from arena.cli.shared import (
@@ -45,6 +45,7 @@ def _of_a_match(option: Option) -> Option:
 
 @click.command()
 @click.argument("bots", nargs=-1, metavar="BOT BOT", shell_complete=completion.player)
+@no_cluster_for_match
 @options_of([_of_a_match(option) for option in (*TOURNAMENT, *BOT) if option.name != "format"])
 @click.option("--seat", type=click.IntRange(0, 1), help="Of human; seat 1 begins the first round.  [as named]")
 @click.option("--hints", is_flag=True, help="Show human what the bundled evaluator would play; not rated then.")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 from arena.journal.lines import RoundLine
@@ -14,58 +15,87 @@ from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
 from tests.helpers.cluster import Cluster, kill
 from tests.helpers.paths import ROOT
+from tests.helpers.processes import left_with
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
 CLUSTER_KILLS = 100
 ROUNDS, CYCLES = "20", "20"
+SEED = 1  # of the moments and the victims
+_MORE_DESCRIPTORS = 8  # than an owner had at first: some shifts more, and a file that is being read
 _VICTIMS = ("player", "player", "worker", "worker", "scheduler", "owner")
 
 
 def cluster_kills(folder: Path) -> list[Finding]:
-    bots, journal, rng = [steady(name) for name in "abc"], folder / "cup.jsonl", random.Random(1)
+    token = f"attack-{uuid.uuid4().hex}"
+    bots, journal, rng = [steady(name, token) for name in "abc"], folder / "cup.jsonl", random.Random(SEED)
     whole = played(configured(*bots, journal=folder / "whole.jsonl", rounds=ROUNDS, cycles=CYCLES))
     words = [sys.executable, "-m", "tests.helpers.twice", "", str(journal), ROUNDS, CYCLES, *bots]
-    kills = dict.fromkeys(_VICTIMS, 0)
+    kills, harm, first = dict.fromkeys(_VICTIMS, 0), list[str](), 0  # the descriptors of an owner with shifts
     with Cluster(folder) as cluster, open(folder / "owner.log", "wb") as log:
         words[3] = cluster.address
         cluster.await_workers()
         owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
         try:
-            while owner.poll() != 0:
-                if owner.poll() is not None:
-                    break
+            while owner.poll() is None:
                 time.sleep(rng.uniform(0.5, 3.0))
                 players = cluster.players()
-                if sum(kills.values()) == CLUSTER_KILLS:
-                    continue
+                first = first or (_descriptors(owner.pid) if players else 0)
                 victim = rng.choice(_VICTIMS)
-                if victim == "player" and not players:
+                if sum(kills.values()) == CLUSTER_KILLS or owner.poll() is not None:
                     continue
-                kills[victim] += 1
-                if victim == "player":
-                    os.kill(rng.choice(players), signal.SIGKILL)
-                elif victim == "worker":
-                    kill(rng.choice(cluster.workers))
-                elif victim == "scheduler":
-                    kill(cluster.scheduler)
-                else:
-                    kill(owner)
+                if victim == "owner":
+                    harm += _too_many_descriptors(owner.pid, first)
+                    first = 0
+                kills[victim] += _is_hit(victim, cluster, owner, players, rng)
+                if victim == "owner":
                     owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
                 cluster.tend()
         finally:
             kill(owner)
         left = cluster.left_players()
-    return [_finding(journal, whole, kills, owner.returncode, left, folder / "owner.log")]
+    harm += [f"worker process {pid} is left behind" for pid in left]
+    harm += [f"bot {pid} is left behind" for pid in left_with(token)]
+    harm += [f"the owner ended with {owner.returncode}: {_last(folder / 'owner.log')}"] if owner.returncode else []
+    return [_finding(journal, whole, kills, harm)]
 
 
-def _finding(
-    journal: Path, whole: list[RoundLine], kills: dict[str, int], status: int, left: list[int], log: Path
-) -> Finding:
+def _is_hit(
+    victim: str, cluster: Cluster, owner: "subprocess.Popen[bytes]", players: list[int], rng: random.Random
+) -> bool:
+    """Kill what the victim is. Returns False if there is none."""
+    if victim == "player":
+        try:
+            os.kill(rng.choice(players), signal.SIGKILL)
+        except (IndexError, ProcessLookupError):  # none is there, or it has ended by itself
+            return False
+        return True
+    process = {"worker": rng.choice(cluster.workers), "scheduler": cluster.scheduler, "owner": owner}[victim]
+    is_there = process is not None and process.poll() is None
+    kill(process)
+    return is_there
+
+
+def _last(log: Path) -> str:
+    return log.read_text()[-2000:]
+
+
+def _descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except FileNotFoundError:  # it has ended
+        return 0
+
+
+def _too_many_descriptors(pid: int, first: int) -> list[str]:
+    if first and (now := _descriptors(pid)) > first + _MORE_DESCRIPTORS:
+        return [f"the owner has {now} descriptors, and had {first} before all the kills"]
+    return []
+
+
+def _finding(journal: Path, whole: list[RoundLine], kills: dict[str, int], harm: list[str]) -> Finding:
     rounds, report = rounds_in(journal), verify_journals([journal])
-    harm = [str(problem) for problem in report.problems]
-    harm += [f"the owner ended with {status}: {log.read_text()[-2000:]}"] if status else []
+    harm += map(str, report.problems)
     harm += [f"{len(rounds)} lines, but {len(whole)} rounds"] if len(rounds) != len(whole) else []
     harm += ["the lines are not those that one process plays"] if essence(rounds) != essence(whole) else []
-    harm += [f"worker process {pid} is left behind" for pid in left]
     figures = ", ".join(f"{count} of {victim}s" for victim, count in kills.items())
     return Finding("kills in a cluster", f"{sum(kills.values())} kills ({figures}), {len(rounds)} rounds", harm)

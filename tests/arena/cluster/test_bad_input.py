@@ -67,6 +67,16 @@ def test_bots_that_connect(tmp_path: Path) -> None:
     assert said.startswith("Error: --scheduler does not go with a server: the time of a bot that connects is measured")
 
 
+def test_commands_that_play_on_this_machine() -> None:
+    scheduler = ("--scheduler", "tcp://127.0.0.1:8786")
+    assert refused("play", "greedy", "random", *scheduler) == (
+        "Error: one match is played on this machine; `arena run` with --scheduler plays a tournament\n"
+    )
+    assert refused("sprt", "greedy", "random", *scheduler) == (
+        "Error: a sequential test is played on this machine; leave out --scheduler\n"
+    )
+
+
 def test_ship_without_a_cluster(journal: Path) -> None:
     said = refused("run", "greedy", "random", "--journal", str(journal), "--ship")
     assert "--ship sends folders to the machines of a cluster; name its scheduler: --scheduler" in said

@@ -38,8 +38,10 @@ def _of_bot(name: str, ours: BotFacts, theirs: BotFacts) -> Iterator[str]:
         yield f"bot {name}: {theirs.missing}; copy it there to the same place, or send it along with --ship"
     elif theirs.problem or ours.problem:
         yield f"bot {name}: {theirs.problem or ours.problem}"
+    elif ours.folder and not theirs.folder:
+        yield f"bot {name}: there is no {ours.folder}; copy it there to the same place, or send it along with --ship"
     elif theirs.digest != ours.digest:
-        place = f"{theirs.folder or 'its folder'}{_first_different(ours, theirs)}"
+        place = f"{theirs.folder}{_first_different(ours, theirs)}"
         yield f"bot {name}: {place} is not the same as here; copy it there, or send it along with --ship"
     else:
         yield from _of_named(name, ours.named, theirs.named)

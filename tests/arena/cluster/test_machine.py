@@ -152,6 +152,17 @@ def test_a_file_that_the_command_names_elsewhere_is_compared(folder: Path, tmp_p
     ]
 
 
+def test_a_folder_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
+    def of(run: str) -> Facts:
+        return facts_of(asked_about(run, [BotSpec("mine", ("python3", "mine/bot"))], Away(str(tmp_path))))
+
+    ours = of("1")
+    folder.rename(tmp_path / "other")
+    assert differences(ours, of("2")) == [
+        f"bot mine: there is no {folder}; copy it there to the same place, or send it along with --ship"
+    ]
+
+
 def test_an_interpreter_may_differ(folder: Path) -> None:
     ours = facts_of(asked_about("1", [BotSpec("mine", (sys.executable, f"{folder}/bot"))], Away("/")))
     assert ours.bots["mine"].interpreter

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 
-.PHONY: demo test compiled test-compiled pure coverage fuzz check bench promises attack format playthroughs confusables seccomp calibration spec
+.PHONY: demo test compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs confusables seccomp calibration spec
 .PHONY: strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
@@ -59,6 +59,9 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 
 promises: $(READY)  ## the figures that are promised, in some minutes
 	@$(BIN)/python -m tests.bench.promises
+
+sprt: $(READY)  ## error rates and lengths of 2,000 sequential tests at each default bound (some minutes)
+	@$(BIN)/python -m tests.bench.sprt
 
 attack: $(READY)  ## stalls, storms, strangers, kills, sandboxes and bad bots, for some minutes; fails if any did harm
 	@$(BIN)/python -m tests.attack

@@ -9,7 +9,11 @@ with `normalized` the expected score above one half, in standard deviations of a
 Let x be the score of a pair, scaled to -½ … ½, and p its observed distribution. A hypothesis E f(x) = 0 is satisfied
 best by q = p / (1 + θ f), with the one θ for which E_q f = 0. For `logistic`, f is x minus a constant. The hypothesis
 of `normalized`, E x = t σ, is the same as E x = s √(E x²) with s = t / √(1 + t²). That is not linear in q; but it is
-E f = 0 with f = x - s/2 (x²/r + r), if r = √(E_q x²). Replacing r by what it should be converges within a few steps.
+E f = 0 with f = x - s/2 (x²/r + r), if r = √(E_q x²). Replacing r by what it should be converges within a few steps,
+except where a hypothesis is far from what was observed. Then it may find no end, or the lower one of two tops, and the
+best r is searched for. Take s > 0. For any other r, E f is less than E x - s √(E x²). So, if the observed mean is too
+low, the best r is the one that makes the counts most likely. If it is too high, E f <= 0 must hold for every r, and the
+r that makes them least likely decides.
 
 The ratio depends on the counts alone, to the last digit: all who compute it must agree on whether it passes a bound. So
 this is plain arithmetic on five numbers, not numpy, whose sums depend on how much is computed at once.
@@ -19,7 +23,7 @@ zero has no logarithm.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from arena.plan.sprt import EloModel, Sprt
@@ -28,7 +32,10 @@ NORMALIZED_ELO: Final = 800 / math.log(10)  # normalized Elo per standard deviat
 _X: Final = (-0.5, -0.25, 0.0, 0.25, 0.5)
 _UNSEEN: Final = 1e-3  # pairs
 _CLOSE: Final = 1e-7  # to r; the likelihood is flat there, so that its error is the square of this
-_MOST_STEPS: Final = 60  # a few are usual; the limit only ends a search that jumps around the last digit
+_MOST_STEPS: Final = 100  # a few are usual
+_NEAR: Final = -0.02  # log likelihood per pair: so near to what was observed there is only one best distribution
+_TRIED: Final = 64  # values of r; two tops of the likelihood differ by more
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
 def llr(pairs: Iterable[int], sprt: Sprt) -> float:
@@ -62,27 +69,83 @@ def _with_score(observed: Sequence[float], score: float) -> float:
 
 def _with_t(observed: Sequence[float], t: float) -> float:
     """The same for the best distribution whose mean is this many standard deviations above one half."""
+    if t < 0:
+        observed, t = observed[::-1], -t  # the same, as the other bot sees it
     s = t / math.sqrt(1 + t * t)
-    r = math.sqrt(sum(p * x * x for p, x in zip(observed, _X, strict=True)))
-    f, theta = _linear(s, r), 0.0
+    r = math.sqrt(_mean(observed, [x * x for x in _X]))
+    is_above = _mean(observed, _X) > s * r
+    found = _by_steps(observed, s, r)
+    if found is not None and (is_above or found > _NEAR * (1 - max(observed))):
+        return found
+    return _by_search(observed, s, r, is_above)
+
+
+def _by_steps(observed: Sequence[float], s: float, r: float) -> float | None:
+    """Replace r by what it should be until it is that; None if this finds no end."""
+    theta = 0.0
     for _ in range(_MOST_STEPS):
+        f = _linear(s, r)
+        if max(f) <= 0:
+            return None
         theta = _theta(observed, f, theta)
         better = math.sqrt(sum(p * x * x / (1 + theta * y) for p, x, y in zip(observed, _X, f, strict=True)))
-        if abs(better - r) < _CLOSE:
-            break
-        r, f = better, _linear(s, better)
-    return _log_likelihood(observed, f, theta)
+        if abs(better - r) < _CLOSE * r:
+            return _log_likelihood(observed, f, theta)
+        r = better
+    return None
+
+
+def _by_search(observed: Sequence[float], s: float, r: float, is_above: bool) -> float:
+    """Try many r, and look closer around each that is better than its neighbours."""
+
+    def worth(r: float) -> float:
+        f = _linear(s, r)
+        if is_above:  # all of E f <= 0 must hold, so the one that costs most decides
+            return -_log_likelihood(observed, f, _theta(observed, f, 0.0)) if _mean(observed, f) > 0 else 0.0
+        return _log_likelihood(observed, f, _theta(observed, f, 0.0)) if max(f) > 0 else -math.inf
+
+    least = r / 8
+    ratio = (0.5 / least) ** (1 / _TRIED)
+    tried = [least * ratio**step for step in range(_TRIED + 1)]
+    found = [worth(r) for r in tried]
+    best = max(
+        _highest(worth, r / ratio, r * ratio)
+        for r, before, here, after in zip(tried, [-math.inf, *found], found, [*found[1:], -math.inf], strict=False)
+        if before <= here >= after
+    )
+    return -best if is_above else best
+
+
+def _highest(worth: Callable[[float], float], low: float, high: float) -> float:
+    """The largest value between two places, if there is only one top: the golden section."""
+    one, two = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    first, second = worth(one), worth(two)
+    while high - low > _CLOSE * high:
+        if first >= second:
+            high, two, second = two, one, first
+            one = high - _GOLDEN * (high - low)
+            first = worth(one)
+        else:
+            low, one, first = one, two, second
+            two = low + _GOLDEN * (high - low)
+            second = worth(two)
+    return max(first, second)
 
 
 def _linear(s: float, r: float) -> list[float]:
     """The f of the hypothesis E x = s √(E x²), linear around √(E x²) = r."""
-    f = [x - s / 2 * (x * x / r + r) for x in _X]
-    return f if min(f) < 0 < max(f) else _linear(s, 0.5)  # no distribution has E f = 0; for r = ½ there always is one
+    return [x - s / 2 * (x * x / r + r) for x in _X]
+
+
+def _mean(observed: Sequence[float], values: Sequence[float]) -> float:
+    return sum(p * value for p, value in zip(observed, values, strict=True))
 
 
 def _theta(observed: Sequence[float], f: Sequence[float], start: float) -> float:
-    """The θ with E f / (1 + θ f) = 0, which falls as θ grows. Newton's method, by halves where it leaves the range."""
-    low, high = -1 / max(f), -1 / min(f)
+    """The θ with E f / (1 + θ f) = 0, which falls as θ grows. Newton's method, by halves where it leaves the range: no
+    outcome has a probability above 1, so that 1 + θ f is at least what was observed of it."""
+    low = max((p - 1) / y for p, y in zip(observed, f, strict=True) if y > 0)
+    high = min((p - 1) / y for p, y in zip(observed, f, strict=True) if y < 0)
     theta = start if low < start < high else 0.0
     for _ in range(_MOST_STEPS):
         value = slope = 0.0

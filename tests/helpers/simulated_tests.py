@@ -102,7 +102,8 @@ def _with_t(observed: Floats, elo: float) -> Floats:
 
 
 def _theta(observed: Floats, f: Floats) -> Floats:
-    low, high = -1 / f.max(axis=0), -1 / f.min(axis=0)
+    ends = (observed - 1) / np.where(abs(f) < 1e-200, 1e-200, f)
+    low, high = np.where(f > 0, ends, -np.inf).max(axis=0), np.where(f < 0, ends, np.inf).min(axis=0)
     theta = np.zeros(f.shape[1])
     for _ in range(60):
         part = f / (1 + theta * f)
@@ -120,6 +121,23 @@ def _theta(observed: Floats, f: Floats) -> Floats:
 def _log_likelihood(observed: Floats, f: Floats, theta: Floats) -> Floats:
     found: Floats = -(observed * np.log1p(theta * f)).sum(axis=0)
     return found
+
+
+def most_likely(counts: Floats, elo: float) -> float:
+    """The log likelihood, relative to what was observed, of the best distribution with this normalized Elo. A mean of
+    s√(E x²) is, for s > 0, at most s/2 (E x²/r + r) for each r, and equal for one: so it tries every r."""
+    observed, t = counts / counts.sum(), t_value(elo)
+    if t < 0:
+        observed, t = observed[::-1], -t
+    x, s = (SCORES - 0.5)[:, None], t / math.sqrt(1 + t * t)
+    now = math.sqrt(float(observed @ (SCORES - 0.5) ** 2))
+    r = np.concatenate([np.geomspace(now / 10, 0.5, 2000), np.linspace(0.15, 0.5, 1000)])
+    f = x - s / 2 * (x * x / r + r)
+    is_above = float(observed @ (SCORES - 0.5)) > s * now
+    f = f[:, observed @ f > 0] if is_above else f[:, f.max(axis=0) > 0]
+    rows = np.repeat(observed[:, None], f.shape[1], axis=1)
+    found = _log_likelihood(rows, f, _theta(rows, f))
+    return float(counts.sum() * (found.min() if is_above else found.max()))
 
 
 def walds_length(sprt: Sprt, *, under_h1: bool) -> float:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.plan.sprt import EloModel, Sprt
 from arena.stats.sprt import llr
-from tests.helpers.simulated_tests import elo_of, ratios, simulate, strength, walds_length
+from tests.helpers.simulated_tests import elo_of, most_likely, ratios, simulate, strength, walds_length
 
 NORMALIZED, LOGISTIC = EloModel.NORMALIZED, EloModel.LOGISTIC
 
@@ -41,6 +41,24 @@ def test_a_ratio_that_was_published_with_more_digits() -> None:
     assert found == pytest.approx(2.946, abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "elo0", "elo1", "found"),
+    [
+        ((365, 16618, 36229, 16974, 390), 0, 2, 2.2504),
+        ((379, 10170, 21828, 10640, 343), 0, 2, 2.9455),
+        ((77, 1, 0, 0, 0), -1000, -500, -2.9524),
+        # The likelihood has two tops here, and the steps that are usual lead to the lower one.
+        ((0, 169689, 7, 5805, 0), 0, 224.1, -158_638.44),
+        ((1, 0, 8, 0, 3), 0, 812.1, -16.6653),
+        # Here they lead nowhere.
+        ((0, 0, 0, 0, 1_000_000), -1000, -500, 1_266_700.54),
+        ((0, 0, 1_000_000, 0, 0), 500, 1000, -1_228_640.54),
+    ],
+)
+def test_ratios_at_extreme_counts_and_bounds(pairs: tuple[int, ...], elo0: float, elo1: float, found: float) -> None:
+    assert llr(pairs, Sprt(elo0, elo1)) == pytest.approx(found, rel=1e-5, abs=1e-4)
+
+
 @pytest.mark.parametrize("model", EloModel)
 def test_without_pairs_nothing_is_known(model: EloModel) -> None:
     found = llr((0, 0, 0, 0, 0), Sprt(-5, 5, model=model))
@@ -48,10 +66,12 @@ def test_without_pairs_nothing_is_known(model: EloModel) -> None:
 
 
 counts = st.tuples(*[st.integers(0, 400)] * 5).filter(any)
+elos = st.floats(-1000, 999).map(lambda elo: round(elo, 2))
+extreme = st.tuples(*[st.just(0) | st.integers(0, 400) | st.integers(0, 10**7)] * 5).filter(any)
 
 
 @pytest.mark.fuzz
-@given(counts, st.floats(-1000, 999), st.floats(0.1, 300), st.sampled_from(EloModel))
+@given(extreme, st.floats(-1000, 999), st.floats(0.1, 300), st.sampled_from(EloModel))
 def test_any_counts_and_bounds_have_a_finite_ratio(
     pairs: tuple[int, ...], elo0: float, width: float, model: EloModel
 ) -> None:
@@ -59,7 +79,19 @@ def test_any_counts_and_bounds_have_a_finite_ratio(
 
 
 @pytest.mark.fuzz
-@given(counts, st.floats(-100, 99), st.floats(1, 100), st.sampled_from(EloModel))
+@given(extreme, elos)
+def test_the_ratio_is_that_of_the_most_likely_distributions(pairs: tuple[int, ...], elo: float) -> None:
+    """With one bound at what was observed, it is what the other one costs, here found by trying every r."""
+    seen = np.array(pairs) + 1e-3 * (np.array(pairs) == 0)
+    now = elo_of(seen / seen.sum(), NORMALIZED)
+    assume(abs(now) < 1000 and abs(elo - now) > 0.01)
+    found = llr(pairs, Sprt(min(elo, now), max(elo, now)))
+    expected = most_likely(seen, elo) * math.copysign(1, elo - now)
+    assert found == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.fuzz
+@given(extreme, st.floats(-100, 99), st.floats(1, 100), st.sampled_from(EloModel))
 def test_exchanging_the_bots_and_the_hypotheses_changes_the_sign(
     pairs: tuple[int, ...], elo0: float, width: float, model: EloModel
 ) -> None:
@@ -89,8 +121,8 @@ def test_no_distribution_that_satisfies_a_hypothesis_makes_the_pairs_more_likely
 
 
 @pytest.mark.fuzz
-@given(st.lists(counts, min_size=1, max_size=5), st.floats(-50, 50), st.floats(1, 50), st.sampled_from(EloModel))
-def test_numpy_finds_the_same_ratios(rows: list[tuple[int, ...]], elo0: float, width: float, model: EloModel) -> None:
+@given(st.lists(counts, min_size=1, max_size=5), st.integers(-50, 50), st.floats(1, 50), st.sampled_from(EloModel))
+def test_numpy_finds_the_same_ratios(rows: list[tuple[int, ...]], elo0: int, width: float, model: EloModel) -> None:
     """Simulations use it, because it computes many at once."""
     sprt = Sprt(elo0, elo0 + width, model=model)
     assert ratios(np.array(rows, float), sprt) == pytest.approx([llr(row, sprt) for row in rows], rel=1e-6, abs=1e-6)

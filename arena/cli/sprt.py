@@ -49,6 +49,9 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     is no better than elo0, it passes with a likelihood of at most alpha; if it is better than elo1, it fails with at
     most beta. docs/statistics.md explains it.
 
+    A test is of one version of each bot: if the program of a bot changes meanwhile, the test stops undecided, and
+    nothing of the other version counts. Restore the program to resume.
+
     A fault loses the round. Five faults in a row (--max-faults) end the test: NEW is then not better, and with a
     failing BASE nothing is decided.
 

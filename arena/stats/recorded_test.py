@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.journal.lines import JournalError, TournamentLine
+from arena.journal.lines import BotLine, JournalError, TournamentLine
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader, Progress, no_progress
 from arena.plan.config import ConfigError
@@ -38,13 +38,16 @@ def read_test(paths: Iterable[Path], progress: Progress = no_progress) -> tuple[
                 if found is not None:
                     raise JournalError(f"{entry.path}:{entry.number}: another tournament begins; name one test only")
                 found = _begun(config, f"{entry.path}:{entry.number}")
+            case BotLine() as line if found is not None:
+                found[0].meet(line)
             case RoundResult() as line if found is not None:
                 test, plan = found
                 planned = plan.find(line.id)
                 if planned is None or planned[1] != line.bots or line.match != line.id.rpartition(".")[0]:
                     problems.append(f"{entry.path}:{entry.number}: round {printable(line.id)} is not in the schedule")
                 else:
-                    test.add(line.match, TestedRound(line.id, line.result.winner, line.seats_at_fault()))
+                    played = TestedRound(line.id, line.result.winner, line.seats_at_fault(), line.players or ())
+                    test.add(line.match, played)
     if found is None:
         raise JournalError(f"{' '.join(map(str, paths))}: there is no sequential test in it; `arena sprt` plays one")
     return found[0].advance(), problems + reader.remarks()

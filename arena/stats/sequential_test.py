@@ -3,6 +3,8 @@
 The statistic is taken over the longest complete prefix of the schedule, pair by pair, and the test ends at the first
 pair that decides it. So it does not matter in which order rounds finish, how many are played at once, or how often the
 arena was stopped in between. A short round finishes early: counting whatever is finished would prefer such rounds.
+
+A test is of two programs: those that the journal knows first. What another version of a bot played does not count.
 """
 
 import enum
@@ -13,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.journal.identity import BotLine, Fingerprint, changes
 from arena.plan.sprt import Sprt
 from arena.stats.sprt import llr
 
@@ -38,6 +41,7 @@ class End(enum.Enum):
     BASE_FAILS = "the base failed too often in a row"
     BOTH_FAIL = "both bots failed too often in a row"
     NO_ROUNDS_LEFT = "no rounds are left"
+    CHANGED = "another version of a bot played the next pair"
 
     @property
     def verdict(self) -> Verdict:
@@ -65,6 +69,7 @@ class TestState(Struct, frozen=True):
     faults: tuple[int, int] = (0, 0)  # rounds that count and were lost by a fault of the new bot, of the base
     not_counted: int = 0  # finished rounds that do not count
     end: End | None = None
+    changed: str | None = None  # which bot is another program than before, and how
 
     @property
     def counted(self) -> int:
@@ -83,6 +88,7 @@ class TestedRound(Struct, frozen=True):
     id: str
     winner: int | None  # a seat
     at_fault: tuple[int, ...]  # seats
+    players: tuple[str | None, ...] = ()  # ids of BotLines, if they are known
 
     @property
     def half_points(self) -> int:
@@ -99,7 +105,21 @@ class SequentialTest:
         self._finished: dict[str, list[TestedRound]] = {}  # by match, beyond the prefix
         self._max_faults = max_faults
         self._in_a_row = [0, 0]
+        self._programs: dict[str, Fingerprint] = {}  # by bot: the one that is tested
+        self._others: set[str] = set()  # ids of players that are other programs
         self.state = TestState(sprt, bots, len(self._ahead))
+
+    def meet(self, line: BotLine) -> bool:
+        """Learn who a player is, before its first round. Returns whether it is the program that is tested."""
+        if line.fingerprint is None or line.id in self._others:
+            return line.fingerprint is None
+        tested = self._programs.setdefault(line.name, line.fingerprint)
+        if tested == line.fingerprint:
+            return True
+        self._others.add(line.id)
+        changed = f"{line.name} changed during the test: {'; '.join(changes(tested, line.fingerprint))}"
+        self.state = replace(self.state, changed=changed)
+        return False
 
     def add(self, match: str, played: TestedRound) -> None:
         """Add a finished round, in any order. The caller must not add a round twice."""
@@ -108,6 +128,9 @@ class SequentialTest:
     def advance(self) -> TestState:
         """Count the pairs that have become complete, up to the one that decides the test. Returns the new state."""
         while self.state.end is None and len(self._finished.get(self._ahead[0], ())) == 2:
+            if any(not self._others.isdisjoint(played.players) for played in self._finished[self._ahead[0]]):
+                self.state = replace(self.state, end=End.CHANGED)
+                break
             pair = self._finished.pop(self._ahead.popleft())
             self._count(sorted(pair, key=lambda played: played.id))
         beyond = sum(map(len, self._finished.values()))

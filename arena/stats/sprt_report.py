@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from arena.stats.ratings import Difference
 
 _MOST_FAULTS: Final = 0.05  # of the rounds that count, before the result is doubtful
+_ONE_VERSION: Final = "A test is of one version of each bot, and nothing of the other one counts"
 _GUESSES: Final = 9  # at the strength of the bots, for the estimate of the pairs to come
 
 
@@ -37,6 +38,7 @@ def facts(state: TestState) -> dict[str, Any]:
         "pentanomial": state.pairs,
         "faults": state.faults,
         "not_counted": state.not_counted,
+        "changed": state.changed,
     }
 
 
@@ -169,7 +171,12 @@ def verdict_text(state: TestState) -> str:
         case End.BOTH_FAIL:
             return f"Undecided: both {new} and {base} failed too often in a row"
         case End.NO_ROUNDS_LEFT:
-            return f"Undecided whether {new} is better than {base}: all {counted(state.most_pairs, 'pair')} are played"
+            are_played = "the only pair is" if state.most_pairs == 1 else f"all {state.most_pairs} pairs are"
+            return f"Undecided whether {new} is better than {base}: {are_played} played"
+        case End.CHANGED:
+            return f"Undecided: {state.changed}. {_ONE_VERSION}, so that the test cannot go on: begin another journal"
+        case None if state.changed:
+            return f"Undecided: {state.changed}. {_ONE_VERSION}"
         case None:
             return f"Undecided whether {new} is better than {base}: the test is not over"
 
@@ -185,7 +192,6 @@ def report(state: TestState) -> str:
     if state.counted:
         lines += [elo_text(state), faults_text(state)]
     if state.not_counted:
-        lines.append(
-            f"Not counted: {state.not_counted} finished rounds beyond the pairs that count; the journal keeps them."
-        )
+        beyond = counted(state.not_counted, "finished round")
+        lines.append(f"Not counted: {beyond} beyond the pairs that count; the journal keeps what was played.")
     return "\n".join([*lines, *(f"Warning: {text}." for text in warnings(state))])

@@ -2,7 +2,8 @@
 
 An identity is written once in each tournament, right before the first round that refers to it. A bot that changes
 between two runs is refused or accepted as the organiser wishes; one that changes during a run, or connects, is always
-accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are told apart.
+accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are told apart. Only a
+sequential test ends as soon as a program changes: it is of one version of each bot.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from arena.journal.identity import Fingerprint, changes
 from arena.journal.lines import BotLine, JournalError, RoundLine
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, OnChange
+from arena.stats.sequential_test import TestState
 from arena.support.text import counted
 from arena.tournament.events import BotIdentified
 
@@ -78,8 +80,9 @@ def check_unchanged(journal: Path, identities: Identities, config: Config, *, is
         if not isinstance(bot, BotSpec) or not known:
             continue
         now = fingerprint_of(bot)
-        if all(line.fingerprint != now for line in known):
-            found.append(_changed(known[-1], now))
+        accepted = known[:1] if config.sprt is not None else known
+        if all(line.fingerprint != now for line in accepted):
+            found.append(_changed(accepted[-1], now))
     if is_over and config.sprt is None:
         return [f"{each}. The results are those of the bot as it was." for each in found]
     if found and config.changed is OnChange.REFUSE:
@@ -105,6 +108,14 @@ def refusal(journal: Path, found: Sequence[str], *, is_test: bool) -> str:
         remedy = "Begin another journal (--journal FILE), or remove this one: a test is of one version of each bot."
     changes_found = "".join(f"  {line}\n" for line in found)
     return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy}"
+
+
+def change_during_test(state: TestState) -> str:
+    """Why a sequential test ends before it is decided, and what to do."""
+    return (
+        f"{state.changed}. Nothing of the other version counts. Restore it and resume, or test the new version with "
+        "another journal (--journal FILE)."
+    )
 
 
 def new_claim(known: Sequence[BotLine], now: BotLine) -> str | None:

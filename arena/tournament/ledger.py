@@ -123,7 +123,8 @@ class Ledger:
 
 def _for_test(line: RoundLine | RoundHead) -> TestedRound:
     winner, charged = line.result.winner, None if line.fault is None else line.fault.seat
-    return TestedRound(line.id, winner, seats_at_fault(ENDINGS[line.result.ending], winner, charged))
+    at_fault = seats_at_fault(ENDINGS[line.result.ending], winner, charged)
+    return TestedRound(line.id, winner, at_fault, line.players or ())
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
@@ -218,6 +219,8 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             journal.remember_line_at(entry.start)
         case BotLine() as line:
             past.ledger.identities.add(line)
+            if past.ledger.test is not None:
+                past.ledger.test.meet(line)
             journal.remember_line_at(entry.start)
         case RoundHead() as line:
             assert past.plan is not None  # the reader leaves out rounds without a tournament

@@ -12,12 +12,10 @@ Owners: the outer nursery owns the writer, which finishes what was sent to it ev
 the workers, and with them their bots. The inner scope owns the matches that are played here and the processes of their
 bots; connections belong to the server's door (door.py). A round that fails for a reason of our own is void and played
 again, and so is one whose worker died; if that does not help, the tournament stops and keeps everything that is
-finished. It also stops if too many rounds of one bot end so: a bot without a sandbox can kill its worker to get
-another deal, nobody can tell who did it, and so no bot can be charged.
+finished (failures.py).
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -35,6 +33,7 @@ from arena.stats.sequential_test import SequentialTest
 from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import (
+    BotIdentified,
     BotWithdrawn,
     Listener,
     Noticed,
@@ -44,7 +43,10 @@ from arena.tournament.events import (
     TestAdvanced,
     TournamentEvent,
 )
-from arena.tournament.identities import new_claim, refusal
+from arena.tournament.failures import Failures
+from arena.tournament.foreign_bundle import keep_bundle
+from arena.tournament.identities import change_during_test, new_claim, refusal
+from arena.tournament.jobs import job_of
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
 from arena.tournament.player_pool import NoRemoteBots, RemoteBots
@@ -57,7 +59,6 @@ from arena.worker.job import (
     MatchJob,
     Report,
     RoundSeen,
-    SoFar,
     Standing,
     Started,
     Voided,
@@ -65,16 +66,12 @@ from arena.worker.job import (
     Wrote,
 )
 from arena.worker.process import WorkerProcess
-from engine.scoring import Score
 
 if TYPE_CHECKING:
     from arena.match.audience import Audience
     from arena.match.round_play import Players
     from arena.tournament.play_here import PlayHere
 
-_MOST_FAILURES: Final = 10  # of one match without a finished round: the machine is overloaded, or the arena has a bug
-_MOST_LOST: Final = 5  # rounds of one bot, for the same reasons, in the whole tournament; for a long one see `_lost`
-_LARGEST_BUNDLE: Final = 4 << 20  # characters, from another machine
 IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
@@ -108,7 +105,7 @@ class Tournament:
         self._failure: TournamentError | None = None
         self._before = {bot.name: ledger.identities.of(bot.name) for bot in config.bots}
         self._refused: set[str] = set()  # ids of players that differ from those before, which nobody has accepted
-        self._failures: Counter[str] = Counter()  # of the arena itself, by match, since its last finished round
+        self._failures = Failures(config, ledger)
         crew = hire(config, self.hear, self._standing, self._fail) if hire else None
         self._crew: AnyCrew = crew or Crew(config, self.hear, self._standing, spare)
         self._playing = trio.CancelScope()
@@ -190,7 +187,7 @@ class Tournament:
 
     def _match_over(self, match: PlannedMatch) -> None:
         self._ledger.close(match)
-        self._failures.pop(match.id, None)
+        self._failures.forget(match.id)
         if self._audience is not None:
             self._audience.match_over(match.id)
         self._matchmaker.over(match)
@@ -214,7 +211,7 @@ class Tournament:
         elif death.is_ours:
             unfinished = planned is not None and planned.id not in self._ledger.finished
             what = f"round {planned.id}" if planned and unfinished else f"match {match.id}"
-            self._failed(match.id, what, death.reason)
+            self._fail(self._failures.add(match.id, what, death.reason))
 
     async def _void_along(self, line: VoidLine) -> None:
         """Make a round void only because its deal may have been seen; the loss does not count as one of its bots."""
@@ -228,7 +225,7 @@ class Tournament:
             case Started(_, planned, bots):
                 await self._tell(RoundStarted(planned, bots))
             case Identified(line):
-                self._identified(line)
+                await self._identified(line)
             case Finished(line):
                 await self._finished(line)
             case Voided(line):
@@ -242,25 +239,30 @@ class Tournament:
                 assert isinstance(spec, BotSpec)
                 self._stderr.of(number, spec)(data)
             case Bundled(_, round_id, folder, files) if round_id not in self._ledger.finished:
-                self._keep_bundle(folder, files)
+                if problem := keep_bundle(self._beside("faults"), folder, files):
+                    self.warn(problem)
             case Looked(scene, referee) if self._audience is not None:
                 self._audience.look(scene, referee)
             case RoundSeen(scene, outcome) if self._audience is not None:
                 self._audience.round_over(scene, outcome)
 
-    def _identified(self, line: BotLine) -> None:
+    async def _identified(self, line: BotLine) -> None:
         """Compare how a bot describes itself with how it did before a resume: once, because no bot may stop a
-        tournament by changing while it runs."""
-        self._ledger.identities.report(line)
+        tournament by changing while it runs. But a sequential test ends when a program changes."""
+        identities, test = self._ledger.identities, self._ledger.test
+        identities.report(line)
         before = self._before.pop(line.name, ())
-        if self._config.changed is OnChange.CONTINUE or not (found := new_claim(before, line)):
-            return
-        self._refused.add(line.id)
-        assert self._journal is not None  # it recorded the bot before
-        self._failure = self._failure or TournamentError(
-            refusal(self._journal.path, [found], is_test=self._config.sprt is not None)
-        )
-        self._playing.cancel()
+        if test is not None and not test.meet(line):
+            if line.id not in self._refused:
+                self._refused.add(line.id)
+                identities.add(line)
+                await self._tell(BotIdentified(line, ()))
+                await self._tell(TestAdvanced(test.state))
+            self._fail(change_during_test(test.state))
+        elif self._config.changed is not OnChange.CONTINUE and (found := new_claim(before, line)):
+            self._refused.add(line.id)
+            assert self._journal is not None  # it recorded the bot before
+            self._fail(refusal(self._journal.path, [found], is_test=test is not None))
 
     async def _finished(self, line: RoundLine) -> None:
         if line.id in self._ledger.finished:
@@ -271,7 +273,7 @@ class Tournament:
             await self._tell(identified)
         withdrawn = self._ledger.add(line)  # before anything else can happen: another attempt may report the same round
         await self._tell(RoundFinished(line))
-        self._failures.pop(line.match, None)
+        self._failures.forget(line.match)
         for name in withdrawn:
             await self._tell(BotWithdrawn(name, self._config.max_faults))
         if withdrawn:
@@ -301,53 +303,16 @@ class Tournament:
         self._ledger.add_void(line)
         await self._tell(RoundVoid(line))
         if line.excused is None:
-            self._failed(line.match, f"round {line.id}", line.reason)
-            self._lost(line)
+            self._fail(self._failures.add(line.match, f"round {line.id}", line.reason))
+            self._fail(self._failures.lost(line))
         else:
             await self._crew.tell(self._standing())
 
-    def _failed(self, match: str, what: str, reason: str) -> None:
-        """Count a failure of the arena itself; too many in a row stop the tournament."""
-        self._failures[match] += 1
-        if self._failures[match] == _MOST_FAILURES:
-            self._fail(f"{what} was void {_MOST_FAILURES} times in a row: {reason}")
-
-    def _lost(self, line: VoidLine) -> None:
-        """Stop the tournament if one of these bots has lost too many rounds in this way, also before a resume: five,
-        and one more for each hundred rounds against one opponent."""
-        most = _MOST_LOST + self._config.cycles * self._config.rounds // 100
-        if (count := max(self._ledger.lost[name] for name in line.bots)) >= most:
-            often = " and ".join(name for name in line.bots if self._ledger.lost[name] == count)
-            last = f"{line.id} ({line.bots[0]} vs {line.bots[1]})"
-            self._fail(
-                f"{count} rounds of {often} are void by now, the last one {last}: {line.reason}. {self._remedy()}"
-            )
-
-    def _remedy(self) -> str:
-        if all(bot.is_sandboxed for bot in self._config.bots if isinstance(bot, BotSpec)):
-            return "Find out what is wrong with this machine, for example too little memory."
-        return "If this machine is not the reason, a bot without a sandbox is: begin another tournament with --sandbox."
-
-    def _fail(self, reason: str) -> None:
-        """Stop: the tournament cannot continue."""
-        if self._failure is None:
+    def _fail(self, reason: str | None) -> None:
+        """Stop: the tournament cannot continue, if there is a reason."""
+        if reason is not None and self._failure is None:
             self._failure = TournamentError(reason)
             self._playing.cancel()  # `run` raises it once everything that is finished is written
-
-    def _keep_bundle(self, folder: Path, files: Mapping[str, str]) -> None:
-        """Write the bundle of a fault on another machine."""
-        sound = folder.parent == self._beside("faults") and all(map(_is_plain, (folder.name, *files)))
-        if not sound or sum(map(len, files.values())) > _LARGEST_BUNDLE:
-            self.warn(
-                f"no bundle for {folder.name}: it is larger than {_LARGEST_BUNDLE >> 20} MB, or not a bundle at all"
-            )
-            return
-        from arena.worker.fault_bundle import write_bundle
-
-        try:
-            write_bundle(folder, files)
-        except OSError as error:
-            self.warn(f"no bundle for {folder.name}: {error.strerror}: {error.filename}")
 
     def warn(self, text: str) -> None:
         """Note something for the organiser, once."""
@@ -369,33 +334,4 @@ class Tournament:
         return Standing(frozenset(self._ledger.withdrawn), dict(self._ledger.excused), watched)
 
     def _job(self, match: PlannedMatch) -> MatchJob:
-        config, ledger = self._config, self._ledger
-        one, two = match.bots
-        assert config.key is not None
-        return MatchJob(
-            match,
-            config.rules,
-            (config.bots[one], config.bots[two]),
-            config.key,
-            ledger.resumes,
-            self._so_far(match),
-            self._standing(),
-            config.max_faults,
-            config.max_voids,
-            self._beside("faults"),
-            self._beside("stderr"),
-        )
-
-    def _so_far(self, match: PlannedMatch) -> SoFar:
-        ledger, ids = self._ledger, [planned.id for planned in match.rounds]
-        return SoFar(
-            ledger.scores.get(match.id) or Score(self._config.rules, match.first),
-            frozenset(name for name in ids if name in ledger.finished),
-            {name: ledger.voids[name] for name in ids if name in ledger.voids},
-            {name: ledger.dealt[name] for name in ids if name in ledger.dealt},
-        )
-
-
-def _is_plain(name: str) -> bool:
-    """Whether this is the name of a file or folder, and no path that leads elsewhere."""
-    return name not in ("", ".", "..") and not set(name) & {"/", "\0"}
+        return job_of(match, self._config, self._ledger, self._standing(), self._beside)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 from msgspec.structs import replace
 
+from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.plan.sprt import EloModel, Sprt
 from arena.stats.sequential_test import BASE, NEW, End, SequentialTest, TestedRound, TestState, Verdict
 from arena.stats.sprt import llr
@@ -37,6 +38,31 @@ def state_of(played: Rounds, sprt: Sprt | None = None, pairs: int = 1000, max_fa
 def by_lot(count: int, seed: int, share: float = 0.5) -> Rounds:
     rng = random.Random(seed)
     return rounds(NEW if rng.random() < share else BASE for _ in range(count))
+
+
+def test_a_pair_that_another_version_played_ends_the_test_undecided_and_does_not_count() -> None:
+    def line(code: str) -> BotLine:
+        return bot_line("new", None, Fingerprint(("./new",), {"./new": code}), "2026-01-31T12:00:00Z")
+
+    test = SequentialTest(Sprt(0, 50), BOTS, map(str, range(1, 100)), 5)
+    one, two = line("a" * 64), line("b" * 64)
+    assert test.meet(one)
+    assert test.meet(one)
+    assert not test.meet(two)
+    for number, (match, each) in enumerate(rounds([WON] * 8)):
+        test.add(match, replace(each, players=(two.id if number >= 5 else one.id, None)))
+    state = test.advance()
+    assert (state.pairs, state.not_counted, state.end) == ((0, 0, 0, 0, 2), 4, End.CHANGED)
+    assert state.verdict is Verdict.UNDECIDED
+    assert "Undecided: new changed during the test: ./new is another file now (bbbbbbbb, before aaaaaaaa)." in report(
+        state
+    )
+    assert all_facts(state)["changed"] == state.changed
+
+
+def test_one_pair_and_one_round_are_named_in_the_singular() -> None:
+    assert "better than base: the only pair is played." in report(state_of(rounds([WON, LOST]), pairs=1))
+    assert "Not counted: 1 finished round beyond" in report(state_of(rounds([WON])))
 
 
 def test_pairs_are_counted_by_their_score() -> None:

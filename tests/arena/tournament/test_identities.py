@@ -232,3 +232,31 @@ def test_programs_hear_of_players_as_events(folder: Path) -> None:
     assert (mine["bot"], mine["version"], mine["author"], mine["changes"]) == ("mine", "1.0", "Ann", [])
     kinds = [event["event"] for event in events]
     assert kinds.index("bot") < kinds.index("finished")
+
+
+def test_a_program_that_changes_during_a_test_ends_it_and_nothing_of_the_other_version_counts(folder: Path) -> None:
+    (folder / "edit").touch()  # it edits itself after its first round
+    journal, program = folder / "test.jsonl", folder / "mybot.py"
+    test = ["sprt", f"mine={sys.executable} {program}", steady("other"), "--seed", "7", "--restart", "match"]
+    test += ["--journal", str(journal), "--concurrency", "1", "--elo0", "-200", "--elo1", "200"]
+    done = arena(*test, "--json")
+    assert done.exit_code == 3, done.output
+    changed = f"mine changed during the test: {program} is another file now ("
+    assert changed in done.stderr
+    assert "Restore it and resume, or test the new version with another journal (--journal FILE)." in done.stderr
+    found = json.loads(done.stdout)
+    assert (found["verdict"], found["pairs"], found["changed"].startswith(changed)) == ("undecided", 1, True)
+    lines = [entry.line for entry in read(journal, JournalLine)]
+    one, two = (line for line in lines if isinstance(line, BotLine) and line.name == "mine")
+    assert [line.players and line.players[0] for line in lines if isinstance(line, RoundLine)] == [one.id] * 2
+    assert verify_journals([journal]).problems == []
+    again = arena("table", journal, "--sprt")
+    assert again.exit_code == 3
+    assert f"Undecided: {changed}" in again.stdout
+    refused = arena(*test)
+    assert refused.exit_code == 2
+    assert f"mine has changed since {one.started}" in refused.stderr
+    (folder / "edit").unlink()
+    program.write_text(BOT)  # as it was
+    resumed = arena(*test)
+    assert resumed.exit_code in (0, 1), resumed.output

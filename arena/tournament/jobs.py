@@ -1,0 +1,41 @@
+"""The match as a job: what a worker has to know of the tournament to play it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from arena.plan.config import Config
+from arena.plan.schedule import PlannedMatch
+from arena.tournament.ledger import Ledger
+from arena.worker.job import MatchJob, SoFar, Standing
+from engine.scoring import Score
+
+
+def job_of(
+    match: PlannedMatch, config: Config, ledger: Ledger, standing: Standing, beside: Callable[[str], Path | None]
+) -> MatchJob:
+    """The match with what is left of it. `beside` names the folders that belong to the journal."""
+    one, two = match.bots
+    assert config.key is not None
+    return MatchJob(
+        match,
+        config.rules,
+        (config.bots[one], config.bots[two]),
+        config.key,
+        ledger.resumes,
+        _so_far(match, config, ledger),
+        standing,
+        config.max_faults,
+        config.max_voids,
+        beside("faults"),
+        beside("stderr"),
+    )
+
+
+def _so_far(match: PlannedMatch, config: Config, ledger: Ledger) -> SoFar:
+    ids = [planned.id for planned in match.rounds]
+    return SoFar(
+        ledger.scores.get(match.id) or Score(config.rules, match.first),
+        frozenset(name for name in ids if name in ledger.finished),
+        {name: ledger.voids[name] for name in ids if name in ledger.voids},
+        {name: ledger.dealt[name] for name in ids if name in ledger.dealt},
+    )

@@ -2,7 +2,7 @@
 
 That is the program, every file that a word of the command names, and what the organiser adds (option `fingerprint`). Of
 a folder that the command names (java -cp DIR, python3 -m PACKAGE), it is the code in it. What a bot loads by itself is
-not known here.
+not known here. Journals and what belongs to them may lie in the same folder; they are left out.
 
 Nothing here raises, and nothing blocks: files of a bot may be changed while a tournament runs, perhaps by the bot.
 """
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from arena.journal.file import is_of_a_journal
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, matching, sources_of_bundled_bot
 from arena.plan.recorded_config import recorded_command
@@ -115,7 +116,7 @@ def _listed(source: str, paths: list[Path] | None, cwd: Path) -> dict[str, str]:
     journal is not the place for a long list."""
     if paths is None:
         return {source: f"not read: it has more than {_MOST_SEEN} files"}
-    contents = {os.path.relpath(path, cwd): _content(path) for path in paths}
+    contents = {os.path.relpath(path, cwd): _content(path) for path in paths if not is_of_a_journal(path)}
     if len(contents) <= _NAMED:
         return contents
     all_of_them = "".join(f"{content}  {name}\n" for name, content in sorted(contents.items()))

@@ -22,6 +22,8 @@ _ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
 _CHUNK: Final = 1 << 20  # bytes per copy
 _BUFFER: Final = 1 << 18  # bytes per read; with Python's default, a read would be only a few lines
+_HIDDEN: Final = ("secret", "names", "faults", "stderr")
+_BESIDE: Final = frozenset(f".{ending}" for ending in (*_HIDDEN, "report"))  # what belongs to a journal
 _KINDS: Final = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a FIFO",
@@ -72,7 +74,24 @@ def beside(journal: Path, ending: str) -> Path:
 
 def belongings(journal: Path) -> tuple[Path, ...]:
     """The journal and what lies beside it, which no bot may see."""
-    return journal, *(beside(journal, ending) for ending in ("secret", "names", "faults", "stderr"))
+    return journal, *(beside(journal, ending) for ending in _HIDDEN)
+
+
+def is_of_a_journal(path: Path) -> bool:
+    """Whether this file is a journal, or belongs to one in the same folder or in one above: it changes with each round,
+    and is no part of a bot."""
+    return _is_journal(path) or any(
+        part.suffix in _BESIDE and any(_is_journal(part.with_name(part.stem + ending)) for ending in (".jsonl", ""))
+        for part in (path, *path.parents)
+    )
+
+
+def _is_journal(path: Path) -> bool:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
+            return file.read(len(OPENING)) == OPENING
+    except OSError:
+        return False
 
 
 class Journal:

@@ -169,3 +169,26 @@ def test_a_pattern_that_matches_nothing_for_any_bot_is_a_mistake(tmp_path: Path)
     for wrong in ("7", '[""]', "[7]"):
         cup.write_text(f'[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "./a.py"\nfingerprint = {wrong}\n')
         assert arena("run", cup).exit_code == 2
+
+
+def test_a_journal_and_what_lies_beside_it_belong_to_no_bot(tmp_path: Path) -> None:
+    write(tmp_path / "mybot.py")
+    for name in ("cup.secret", "cup.names", "cup.faults/1.1-2.1-mine/rerun.sh", "cup.report/page.js", "other.secret"):
+        write(tmp_path / name)
+    spec = bot(tmp_path, sys.executable, ".", patterns=["*", "**/*.js"])
+    assert "cup.secret" in files_of(spec)  # nothing says that it belongs to a journal
+    write(tmp_path / "cup.jsonl", '{"type":"tournament","v":1}\n')
+    assert files_of(spec) == {sys.executable, "mybot.py", "other.secret"}
+
+
+def test_a_resume_in_the_folder_of_a_bot_is_not_refused_because_of_the_journal(tmp_path: Path) -> None:
+    write(tmp_path / "cup.toml", f'rounds = 2\n[each]\nfingerprint = ["*"]\n[[bot]]\ncmd = "{sys.executable} a.py"\n')
+    with open(tmp_path / "cup.toml", "a") as file:
+        file.write(f'[[bot]]\ncmd = "{sys.executable} b.py"\n')
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("import sys; sys.exit('no')")
+    assert arena("run", tmp_path / "cup.toml", "--max-faults", "0").exit_code == 0
+    lines = (tmp_path / "cup.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cup.jsonl").write_bytes(b"".join(line for line in lines if b'"type":"reveal"' not in line)[:-1])
+    done = arena("run", tmp_path / "cup.toml", "--max-faults", "0")
+    assert "has changed" not in done.stderr

@@ -60,8 +60,13 @@ class DealCheck:
     def summary(self) -> str:
         """A sentence for the bot's author about all deals so far."""
         if self.broken:
-            return f"{self.broken} deals were NOT as promised, {self.kept} were"
+            were = "deal was" if self.broken == 1 else "deals were"
+            return f"{self.broken} {were} NOT as promised, {self.kept} as promised"
         if not self.kept:
             return "no deal was revealed yet"
-        left = f"; {self._never_revealed} deals of interrupted rounds were not revealed" if self._never_revealed else ""
-        return f"all {self.kept} deals that were revealed are as promised by their hashes{left}"
+        lost = "deal of an interrupted round was" if self._never_revealed == 1 else "deals of interrupted rounds were"
+        left = f"; {self._never_revealed} {lost} not revealed" if self._never_revealed else ""
+        kept = (
+            "the only deal that was revealed is" if self.kept == 1 else f"all {self.kept} deals that were revealed are"
+        )
+        return f"{kept} as promised by {'its hash' if self.kept == 1 else 'their hashes'}{left}"

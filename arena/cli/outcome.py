@@ -12,6 +12,7 @@ import click
 from arena.cli.shared import journal_errors, say_on_stderr, tournament_with_sandboxes
 from arena.plan.config import Config
 from arena.support.signals import INTERRUPTED
+from arena.support.text import counted
 
 if TYPE_CHECKING:
     from arena.cli.cluster import Cluster
@@ -80,10 +81,11 @@ def report_outcome(
         say(_how_to_restore(config, ran.rescue.path, command))
         sys.exit(failed)
     if ran.failure or ran.stopped:
-        where = f"are saved in {config.journal}" if config.kept else "were played; nothing is saved"
+        where = f"saved in {config.journal}" if config.kept else "played; nothing is saved"
         say(f"Stopped: {ran.failure}" if ran.failure else "Stopped.")
-        rounds = f"{ran.finished} rounds" if ran.test else f"{ran.finished} of {ran.total} rounds"
-        say(f"{rounds} {where}.{_about_secret(config)}")
+        rounds = counted(ran.finished, "round") if ran.test else f"{ran.finished} of {ran.total} rounds"
+        verb = ("is", "was") if ran.finished == 1 else ("are", "were")
+        say(f"{rounds} {verb[not config.kept]} {where}.{_about_secret(config)}")
         say(_how_to_resume(config, command))
         sys.exit(failed if ran.failure else INTERRUPTED)
 

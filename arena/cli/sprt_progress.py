@@ -168,4 +168,4 @@ class LiveTest:
 
 
 def resumed_text(rounds: int) -> str:
-    return f"{rounds} rounds are in the journal already."
+    return f"{counted(rounds, 'round is', 'rounds are')} in the journal already."

@@ -30,7 +30,8 @@ def resumed_text(event: TournamentOpened) -> str | None:
     if not event.finished:
         return None
     left = "nothing is left to play" if event.finished == event.rounds else "resuming"
-    return f"{event.finished} of {event.rounds} rounds are in the journal already: {left}."
+    are = "is" if event.finished == 1 else "are"
+    return f"{event.finished} of {event.rounds} rounds {are} in the journal already: {left}."
 
 
 def duration_text(seconds: float) -> str:

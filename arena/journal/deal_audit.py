@@ -15,6 +15,7 @@ from arena.plan.deals import DealKey, is_recorded
 from arena.plan.legacy_deals import legacy_deal
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound
+from arena.support.text import counted
 from engine.ruleset import RuleSet
 
 Place = tuple[Path, int]  # a journal, and the number of a line in it
@@ -106,7 +107,7 @@ class DealAudit:
         """The place of the last round whose deal is not confirmed yet, and the number of such deals, in words."""
         if not self._unconfirmed:
             return None
-        return self._unconfirmed[-1].place, f"{len(self._unconfirmed)} deals"
+        return self._unconfirmed[-1].place, counted(len(self._unconfirmed), "deal")
 
     @property
     def is_public(self) -> bool:

@@ -41,4 +41,5 @@ class Players:
     def remarks(self) -> Iterator[str]:
         if self._known and self._unknown:
             rounds = self._known + self._unknown
-            yield f"{self._unknown} of {rounds} rounds do not say which versions of the bots played"
+            do = "does" if self._unknown == 1 else "do"
+            yield f"{self._unknown} of {rounds} rounds {do} not say which versions of the bots played"

@@ -165,7 +165,8 @@ def _report_missing(tournament: _Tournament | None, report: Report) -> None:
     if missing and tournament.is_test:
         report.remarks.append(f"{path}: whether this sequential test is decided, `arena table --sprt` says")
     elif missing:
-        report.remarks.append(f"{path}: {missing} of {plan.total} rounds are not played yet")
+        are = "is" if missing == 1 else "are"
+        report.remarks.append(f"{path}: {missing} of {plan.total} rounds {are} not played yet")
     if deals.is_public:
         report.remarks.append(
             f"{path}: the deals come from a public seed: a bot author who knew it could know them in advance"

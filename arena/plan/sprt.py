@@ -49,7 +49,7 @@ class Sprt(Struct, frozen=True):
 
     def settings(self) -> dict[str, str]:
         """The options by name, as a user writes them."""
-        bounds = {name: f"{getattr(self, name):g}" for name in ("elo0", "elo1", "alpha", "beta")}
+        bounds = {name: _exact(getattr(self, name)) for name in ("elo0", "elo1", "alpha", "beta")}
         return bounds | {"model": self.model.value}
 
     @property
@@ -61,3 +61,8 @@ class Sprt(Struct, frozen=True):
     def upper(self) -> float:
         """The log likelihood ratio at which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
+
+
+def _exact(number: float) -> str:
+    """The shortest text that means this number: 10 instead of 10.0."""
+    return short if float(short := f"{number:g}") == number else repr(number)

@@ -13,7 +13,7 @@ from arena.journal.reader import Progress, no_progress
 from arena.stats.round_summary import RoundSummary
 from arena.stats.standings import Counted, Standings, fold_once
 from arena.stats.thinking_time import ThinkingTime
-from arena.support.text import printable
+from arena.support.text import counted, printable
 
 HERE: Final = "-"  # the machine of rounds that were not played on a cluster
 _DOUBT: Final = 0.01  # the probability that a cluster of equal machines gets any warning
@@ -147,7 +147,8 @@ class Hosts:
             words = f"{name} took {here.pace.mean:.1f} ms for a move on {host}, elsewhere {pace.mean:.1f} ms"
             yield _z(here.pace, pace), f"{words}; the machines differ in speed or load"
         faults = sum(bot.faults for bot in others)
-        words = f"{name} made {here.faults} faults in {here.rounds} rounds on {host}, elsewhere {faults} in {played}"
+        made = counted(here.faults, "fault")
+        words = f"{name} made {made} in {here.rounds} rounds on {host}, elsewhere {faults} in {played}"
         yield _z_of_parts(here.faults, here.rounds, faults, played), words
         surplus, variance = _surplus(here, others)
         words = f"{name} scored {here.score / here.rounds:.1%} on {host}, {surplus:+.1f} points of rounds "

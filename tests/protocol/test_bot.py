@@ -337,7 +337,7 @@ def test_over_tcp_a_bot_says_the_same_and_its_token(tmp_path: Path) -> None:
                     assert json.loads(said.readline()) == ANSWER
                     connection.sendall(lines_of(*FROM_A_ROUND))
                     assert said.read() == b""
-                told = b"the server says bye: the tournament is over; all 1 deals that were revealed are as promised"
+                told = b"the server says bye: the tournament is over; the only deal that was revealed is as promised"
                 assert process.communicate(timeout=TIMEOUT) == (b"left\n", told + b" by their hashes\n")
                 assert process.returncode == 0
             finally:

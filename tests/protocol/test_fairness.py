@@ -29,7 +29,7 @@ def test_a_hash_that_changes_when_a_round_is_announced_again_is_reported() -> No
     changed = check.observe(msgspec.structs.replace(announced, deal_hash="1" * 64))
     assert changed is not None
     assert "is NOT the one that was announced first" in changed
-    assert check.summary() == "1 deals were NOT as promised, 0 were"
+    assert check.summary() == "1 deal was NOT as promised, 0 as promised"
 
 
 def test_a_bot_cannot_say_hello_by_what_is_not_a_name() -> None:

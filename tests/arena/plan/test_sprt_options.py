@@ -21,6 +21,12 @@ def file(folder: Path, text: str, *, is_test: bool = False, **options: str) -> C
     return from_file(path, {key.replace("_", "-"): value for key, value in options.items()}, is_test=is_test)
 
 
+def test_bounds_are_compared_to_the_last_digit() -> None:
+    one, two = Sprt(0, 10), Sprt(0, 10.0000001)
+    assert one.settings()["elo1"] == "10"
+    assert one.settings() != two.settings()
+
+
 def test_a_test_is_made_of_matches_of_one_pair() -> None:
     config = from_words(["greedy", "random"], {})
     assert config.sprt == Sprt(0, 10, 0.05, 0.05, EloModel.NORMALIZED)

@@ -247,7 +247,7 @@ def test_a_program_that_changes_during_a_test_ends_it_and_nothing_of_the_other_v
     found = json.loads(done.stdout)
     assert (found["verdict"], found["pairs"], found["changed"].startswith(changed)) == ("undecided", 1, True)
     lines = [entry.line for entry in read(journal, JournalLine)]
-    one, two = (line for line in lines if isinstance(line, BotLine) and line.name == "mine")
+    one, _ = (line for line in lines if isinstance(line, BotLine) and line.name == "mine")
     assert [line.players and line.players[0] for line in lines if isinstance(line, RoundLine)] == [one.id] * 2
     assert verify_journals([journal]).problems == []
     again = arena("table", journal, "--sprt")

@@ -173,8 +173,9 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
     with the clock as it was. What the bot did in earlier rounds is not repeated.
 
     The exit status is 0 if the fault came again: the bot failed at this decision with the same ending. It is 1 if it
-    did not: it answered, or failed otherwise or earlier. It is 2 if there is no bundle that can be repeated, and 130
-    after Ctrl-C. With --live, the same bot has to fail with the same ending, wherever in the round.
+    did not: it answered, or another fault came instead. It is 2 if there is no bundle that can be repeated, 3 if the
+    arena itself failed twice, so that nothing is known, and 130 after Ctrl-C. With --live, the same bot has to fail
+    with the same ending, wherever in the round.
 
     Bots that were in a sandbox are in one again; the options change that.
 
@@ -184,6 +185,7 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
       arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
       arena rerun cup.faults/1.1-2.3-mybot --live
     """
+    from arena.devtools.rerun import Came
     from arena.devtools.rerun import rerun as play_once_more
     from arena.worker.fault_bundle import BundleError
 
@@ -198,7 +200,14 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
     click.echo(f"Then: {found.then}\nNow:  {found.now}")
-    click.echo("The fault came again." if found.came_again else "The fault did not come again.")
+    click.echo(
+        {
+            Came.AGAIN: "The fault came again.",
+            Came.ANOTHER: "Another fault came instead.",
+            Came.NONE: "The fault did not come again.",
+            Came.VOID: "Whether the fault comes again is not known: the arena itself failed, twice. Try again.",
+        }[found.came]
+    )
     for remark in found.remarks:
         click.echo(remark)
-    sys.exit(0 if found.came_again else 1)
+    sys.exit({Came.AGAIN: 0, Came.VOID: 3}.get(found.came, 1))

@@ -5,6 +5,7 @@ and the times that it had, up to the decision at which it failed, and is asked f
 was. Nothing of this depends on the opponent. `--live` plays the round freely instead, with both bots.
 """
 
+import enum
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -42,14 +43,27 @@ from protocol.messages import Error
 Started = Callable[[Sequence[BotSpec]], Sequence[BotSpec]]
 
 
+class Came(enum.Enum):
+    """What became of a fault in another run."""
+
+    AGAIN = "the same bot failed in the same way, at the same decision; whatever the details"
+    ANOTHER = "another fault came"
+    NONE = "no fault came"
+    VOID = "the arena itself failed, so nothing is known"
+
+
 @attrs.frozen
 class Rerun:
     """What happened in the first run, and what in this one."""
 
-    came_again: bool  # the same bot failed in the same way, at the same decision; whatever the details
+    came: Came
     then: str
     now: str
     remarks: tuple[str, ...] = ()  # on why the two may differ
+
+    @property
+    def came_again(self) -> bool:
+        return self.came is Came.AGAIN
 
 
 class _Bundled:
@@ -82,16 +96,16 @@ class _Bundled:
         """Before the round."""
         return Score(self.rules, self.first, self.start.points)
 
-    def compared(self, came_again: bool, now: str, remarks: Iterable[str] = ()) -> Rerun:
+    def compared(self, came: Came, now: str, remarks: Iterable[str] = ()) -> Rerun:
         fault = self.facts.fault
         then = f"{fault.bot}: {fault.ending}: {fault.detail}"
-        return Rerun(came_again, printable(then), printable(now), tuple(remarks))
+        return Rerun(came, printable(then), printable(now), tuple(remarks))
 
     def specs(self, bots: Sequence[RecordedBot], started: Started) -> Sequence[BotSpec]:
         """How to start these bots again."""
         for bot in bots:
             if bot.remote:
-                problem = f"{bot.name} connected from outside, so the arena cannot start it"
+                problem = f"the arena did not start {bot.name}, a person or a bot that connected, and so cannot now"
                 raise self.error(f"{problem}; the messages of the round are beside it")
         try:
             return started([_in_folder(spec_of(bot), self.facts.cwd) for bot in bots])
@@ -143,11 +157,17 @@ def rerun(path: Path, started: Started, *, live: bool = False) -> Rerun | None:
     bundle = _Bundled(path)
     if live:
         both = bundle.specs(bundle.facts.bots, started)
-        return _run(lambda: _play_live(bundle, both))
+        return _unless_void(lambda: _play_live(bundle, both))
     if not bundle.is_of_start:
         bundle.check_moves()
     (spec,) = bundle.specs([bundle.facts.bots[bundle.seat]], started)
-    return _run(lambda: _lead(bundle, spec))
+    return _unless_void(lambda: _lead(bundle, spec))
+
+
+def _unless_void(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
+    """Run it, and once more if the arena itself failed: that says nothing about the bot."""
+    found = _run(play)
+    return _run(play) if found is not None and found.came is Came.VOID else found
 
 
 def _run(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
@@ -173,7 +193,7 @@ async def _lead(bundle: _Bundled, spec: BotSpec) -> Rerun:
             await driven(player.arrive(bundle.start.welcome_seeds[bundle.seat]))
         except StartFailure as failure:
             now = f"{spec.name}: {Fault.FAILED_TO_START.value}: {failure}"
-            found = bundle.compared(bundle.is_of_start, now)
+            found = bundle.compared(Came.AGAIN if bundle.is_of_start else Came.ANOTHER, now)
         else:
             found = await _lead_round(bundle, player, watch)
             await driven(player.leave())
@@ -184,7 +204,7 @@ async def _lead(bundle: _Bundled, spec: BotSpec) -> Rerun:
 async def _lead_round(bundle: _Bundled, player: LocalPlayer, watch: Watchdog) -> Rerun:
     """Ask the bot, which has come, for its decisions up to the one at which it failed."""
     if bundle.is_of_start:
-        return bundle.compared(False, f"no fault; {player.spec.name} started and said hello")
+        return bundle.compared(Came.NONE, f"no fault; {player.spec.name} started and said hello")
     seat, start, dealt, answers = bundle.seat, bundle.start, bundle.dealt, list[LedAnswer]()
     host = Host(
         player,
@@ -212,15 +232,16 @@ async def _lead_round(bundle: _Bundled, player: LocalPlayer, watch: Watchdog) ->
 def _led(bundle: _Bundled, answers: Sequence[LedAnswer], void: Void | None) -> Rerun:
     """Compare the last answer, which is the first that was a fault or that to the decision at which the bot failed."""
     if void is not None:
-        return bundle.compared(False, f"void: {void.reason}")
+        return bundle.compared(Came.VOID, f"void: {void.reason}")
     fault, decision, last = bundle.facts.fault, len(bundle.moves), answers[-1]
-    came_again = last.position == decision and last.fault is not None and last.fault.ending.value == fault.ending
     if last.fault is None:
-        now = f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
+        came, now = Came.NONE, f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
     else:
+        is_same = last.position == decision and last.fault.ending.value == fault.ending
+        came = Came.AGAIN if is_same else Came.ANOTHER
         when = "" if last.position == decision else f" at position {last.position} already, instead of {decision}"
         now = f"{fault.bot}: {last.fault.ending.value}{when}: {last.fault.detail}"
-    return bundle.compared(came_again, now, () if came_again else _reasons(bundle, answers))
+    return bundle.compared(came, now, () if came is Came.AGAIN else _reasons(bundle, answers))
 
 
 def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:
@@ -255,10 +276,11 @@ async def _play_live(bundle: _Bundled, specs: Sequence[BotSpec]) -> Rerun:
 def _played(bundle: _Bundled, played: PlayedRound, specs: Sequence[BotSpec]) -> Rerun:
     fault, outcome, before = played.referee.fault, played.referee.outcome, bundle.facts.fault
     if played.void is not None:
-        return bundle.compared(False, f"void: {played.void.reason}")
+        return bundle.compared(Came.VOID, f"void: {played.void.reason}")
     if fault is not None:
-        came_again = (fault.seat, fault.ending.value) == (before.seat, before.ending)
-        return bundle.compared(came_again, f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}")
+        is_same = (fault.seat, fault.ending.value) == (before.seat, before.ending)
+        now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
+        return bundle.compared(Came.AGAIN if is_same else Came.ANOTHER, now)
     assert outcome is not None
     ended = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
-    return bundle.compared(False, ended)
+    return bundle.compared(Came.NONE, ended)

@@ -30,6 +30,11 @@ class BundleError(Exception):
     """A file or folder is not the bundle of a fault. The message says what it is instead, and what was expected."""
 
 
+# So much is told to a bot, whose lines are limited. A bundle can be edited.
+_LONGEST: Final = 1000
+Text = Annotated[str, Meta(max_length=_LONGEST)]
+
+
 class BundledFault(Struct, frozen=True):
     seat: SeatNumber
     bot: str
@@ -40,11 +45,11 @@ class BundledFault(Struct, frozen=True):
 class BundledStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the bots were told before the first move, besides the deal."""
 
-    match: str
+    match: Text
     number: Annotated[int, Meta(ge=1)]  # of the round in its match
     rounds: Annotated[int, Meta(ge=1)]
     points: tuple[Count, Count]
-    salt: str
+    salt: Text
     attempt: Annotated[int, Meta(ge=1)] = 1
     bot_seeds: tuple[BotSeed, BotSeed] | None = None  # by seat
     welcome_seeds: tuple[BotSeed | None, BotSeed | None] = (None, None)  # those of the processes, from their start
@@ -139,7 +144,10 @@ def read_bundle(path: Path) -> FaultBundle:
         raise BundleError(f"{path}: this is not a regular file; {_EXPECTED}")
     try:
         raw = file.read_bytes()
-        return msgspec.convert(json.loads(raw), FaultBundle)
+        found = msgspec.convert(json.loads(raw), FaultBundle)
+        if (longest := max(len(bot.name) for bot in found.bots)) > _LONGEST:
+            raise msgspec.ValidationError(f"the name of a bot has {longest} characters")
+        return found
     except FileNotFoundError:
         problem = "there is no such file" if file == path else f"there is no {_FILE} in this folder"
     except OSError as error:

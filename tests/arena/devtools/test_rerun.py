@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from arena.bots.wants import Logic
-from arena.devtools.rerun import Rerun
+from arena.devtools.rerun import Came, Rerun
 from arena.devtools.rerun import rerun as rerun_here
 from arena.journal.lines import RoundLine
 from arena.match.round_play import RoundPlay, Void
@@ -223,16 +223,33 @@ def test_an_illegal_answer_at_an_earlier_decision_ends_it_as_well(bundle: Callab
 def test_an_answer_that_came_late_because_the_arena_stood_still_is_not_the_fault(
     crashed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tries = []
+
     def void(_: RoundPlay) -> Logic[Void | None]:
+        tries.append(1)
         yield from ()
         return Void("the arena stood still", SEATS[0])
 
     monkeypatch.setattr(RoundPlay, "play", void)
     assert repeated(crashed) == Rerun(
-        came_again=False,
+        Came.VOID,
         then="bad: crashed: it ended (exit status 3); on stderr: I am leaving",
         now="void: the arena stood still",
     )
+    assert len(tries) == 2
+    done = arena("rerun", crashed)
+    assert done.exit_code == 3
+    assert "not known: the arena itself failed, twice" in done.stdout
+
+
+def test_a_program_that_is_gone_is_another_fault(bundle: Callable[[Change], Path], tmp_path: Path) -> None:
+    def gone(facts: dict[str, Any]) -> None:
+        facts["bots"][0]["cmd"] = [str(tmp_path / "gone")]
+
+    done = rerun(bundle(gone))
+    assert done.returncode == 1
+    assert "\nNow:  bad: failed-to-start: " in done.stdout
+    assert "\nAnother fault came instead." in done.stdout
 
 
 # With the same lots
@@ -396,6 +413,14 @@ def between_rounds_before(facts: dict[str, Any]) -> None:
     facts["fault"]["detail"] = "it exited on its own after the previous round (exit status 1)"
 
 
+def long_match(facts: dict[str, Any]) -> None:
+    facts["start"]["match"] = "x" * 70_000
+
+
+def long_name(facts: dict[str, Any]) -> None:
+    facts["bots"][1]["name"] = "x" * 70_000
+
+
 def other_moves(facts: dict[str, Any]) -> None:
     facts["moves"].reverse()
 
@@ -427,10 +452,15 @@ def seat_two(facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (remote_itself, "bad connected from outside, so the arena cannot start it; the messages of the round are "),
+        (
+            remote_itself,
+            "the arena did not start bad, a person or a bot that connected, and so cannot now; ",
+        ),
         (without_moves, "this bundle has no moves, as in earlier versions; --live plays its round freely"),
         (between_rounds, "bad failed between two rounds, before it was asked for a decision of this one; there is no "),
         (between_rounds_before, "bad failed between two rounds, before it was asked for a decision of this one; "),
+        (long_match, "this is not the bundle of a fault (Expected `str` of length <= 1000 - at `$.start.match`)"),
+        (long_name, "this is not the bundle of a fault (the name of a bot has 70000 characters)"),
         (other_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (fewer_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (impossible_seed, "this is not the bundle of a fault (Expected `int` <= 9007199254740991 - at `$.start.bot_s"),
@@ -453,7 +483,7 @@ def test_a_bundle_that_cannot_be_played_is_one_line_and_the_status_2(
 def test_an_opponent_from_outside_cannot_play_freely(bundle: Callable[[Change], Path]) -> None:
     result = arena("rerun", bundle(remote), "--live")
     assert result.exit_code == 2
-    assert "anna connected from outside, so the arena cannot start it" in result.output
+    assert "the arena did not start anna, a person or a bot that connected, and so cannot now" in result.output
 
 
 @pytest.mark.parametrize(

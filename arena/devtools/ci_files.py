@@ -1,12 +1,14 @@
 """Files with which a CI service checks a bot and compares it with the bot that it would replace. Pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from textwrap import indent
 from typing import Final
 
 WORKFLOW: Final = ".github/workflows/arena.yml"
 TEST: Final = "sprt.toml"
+_SOURCES: Final = (".py", ".js", ".mjs", ".sh", ".c", ".cpp", ".cc", ".java", ".rs", ".go")
 _TEST_TEXT: Final = """\
 # `arena sprt sprt.toml` asks: is the bot in this folder better than the one in the folder `base` beside it?
 # For a copy of the branch main there:  git worktree add ../base main
@@ -15,6 +17,10 @@ _TEST_TEXT: Final = """\
 elo0 = 0              # not better
 elo1 = 20             # better; the smaller the difference, the more rounds it takes to see it
 max-rounds = 20000
+
+[each]
+# What belongs to a bot besides its program: if one of these files changes, the test does not mix both versions.
+fingerprint = {fingerprint}
 
 [[bot]]
 name = "new"
@@ -97,12 +103,16 @@ jobs:
 """
 
 
-def github_files(run: str, check: str, build: str | None, run_tests: str | None) -> dict[str, str]:
-    """A workflow for GitHub, and the test that it plays, by path. The arguments are commands for the bot's folder."""
+def github_files(
+    files: Iterable[str], run: str, check: str, build: str | None, run_tests: str | None
+) -> dict[str, str]:
+    """A workflow for GitHub, and the test that it plays, by path. `files` are those of the bot, and the other arguments
+    are commands for its folder."""
     own_steps = _steps([("Build", build), ("Test", run_tests)])
     build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
     workflow = _WORKFLOW_TEXT.format(own_steps=own_steps, check=check, build_both=build_both)
-    test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False))
+    patterns = sorted({str(path.with_name(f"*{path.suffix}")) for path in map(Path, files) if path.suffix in _SOURCES})
+    test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False), fingerprint=json.dumps(patterns))
     return {WORKFLOW: workflow, TEST: test, ".gitignore": _IGNORED}
 
 

@@ -210,7 +210,8 @@ def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM, ci
     """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
     bot = new_bot(language, folder.resolve().name, strategy)
     if ci is Ci.GITHUB:
-        bot = attrs.evolve(bot, files={**bot.files, **github_files(bot.run, bot.check, bot.build, bot.run_tests)})
+        more = github_files(bot.files, bot.run, bot.check, bot.build, bot.run_tests)
+        bot = attrs.evolve(bot, files={**bot.files, **more})
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StarterError(f"{folder} is not empty; nothing was changed")

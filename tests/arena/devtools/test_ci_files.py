@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -83,3 +84,13 @@ def test_a_better_bot_passes_the_comparison_and_a_worse_one_does_not(tmp_path: P
     better.write_text(worse.read_text())
     worse.write_text(text)
     assert run_steps(job, tmp_path, tmp_path / "bin") == [1]
+
+
+@pytest.mark.parametrize(
+    ("language", "patterns"), [("python", ["*.py", "schotten_sdk/*.py"]), ("javascript", ["*.js"]), ("c", ["*.c"])]
+)
+def test_the_test_knows_which_files_belong_to_a_bot(language: str, patterns: list[str], tmp_path: Path) -> None:
+    create(language, tmp_path / "mybot")
+    test = tomllib.loads((tmp_path / "mybot" / "sprt.toml").read_text())
+    assert test["each"]["fingerprint"] == patterns
+    assert all([*(tmp_path / "mybot").glob(pattern)] for pattern in patterns)

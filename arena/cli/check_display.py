@@ -24,8 +24,8 @@ def duration_words(seconds: float) -> str:
 
 
 class _Told(Observer):
-    """Prints the findings of one bot as they are made; the summary counts those that were skipped after a failure. Says
-    after the first answers how long the rest will take, if that is long."""
+    """Prints the findings of one bot as they are made. Says after the first answers how long the rest will take, if
+    that is long."""
 
     def __init__(self, say: Callable[[str], None], remark: Callable[[str], None]) -> None:
         self._say, self._remark = say, remark

@@ -107,6 +107,7 @@ class Examination:
             for place, check in enumerate(checks):
                 if check.needs_bot and (reason := self.reason_to_skip()):
                     self.findings.append(Finding(check.code, check.title, Verdict.SKIPPED, reason))
+                    self.observer.found(self.findings[-1])
                     continue
                 now, sharing = trio.current_time(), sum(later.plays for later in checks[place:])
                 self.until = now + max(0.0, deadline - now) / sharing if check.plays else deadline

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.replay.mistakes import Mistake, Mistakes
-from arena.replay.opinion import percent, wrapped
+from arena.replay.opinion import lost, percent, wrapped
 from arena.support.text import counted, printable
 
 
@@ -33,7 +33,7 @@ def _item(place: int, mistake: Mistake, journal: Path, pages: Mapping[str, str])
     text = (
         f"{place:2}. round {printable(played.address)}, position {decision.number}: {decision.move} "
         f"({percent(decision.expected)}) instead of {decision.best} ({percent(decision.best_expected)}): "
-        f"{percent(decision.loss)} lost"
+        f"{lost(decision)} lost"
     )
     lines = wrapped(text, "    ")
     lines.append(f"    {_command(mistake, journal)}")

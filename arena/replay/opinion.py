@@ -23,6 +23,11 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
+def lost(decision: Decision) -> str:
+    """What the decision lost: the difference between the two percentages, as they are shown beside it."""
+    return f"{round(100 * decision.best_expected) - round(100 * decision.expected)} %"
+
+
 def wrapped(text: str, indent: str = "") -> list[str]:
     """The text in lines of the width of a board; no line begins with a per cent sign."""
     lines = textwrap.wrap(text.replace(" %", "\0%"), WIDTH, subsequent_indent=indent)
@@ -41,10 +46,10 @@ def verdict(analysis: Analysis, decision: Decision) -> str:
     who = _sentence_start(analysis)
     if decision.best == decision.move:
         return f"{who} would have chosen the same."
-    same = percent(decision.loss) == percent(0)
-    worth = "worth the same" if same else f"{percent(decision.best_expected)} instead of {percent(decision.expected)}"
-    lost = "" if same else f": {percent(decision.loss)} lost"
-    return f"{who} would have chosen {decision.best}, {worth}{lost}."
+    if percent(decision.best_expected) == percent(decision.expected):
+        return f"{who} would have chosen {decision.best}, worth the same."
+    worth = f"{percent(decision.best_expected)} instead of {percent(decision.expected)}: {lost(decision)} lost"
+    return f"{who} would have chosen {decision.best}, {worth}."
 
 
 def words(analysis: Analysis, replay: Replay, number: int) -> list[str]:
@@ -93,7 +98,7 @@ def curve_page(analysis: Analysis, replay: Replay, at: int | None = None) -> lis
         bot = _bot(replay, each.seat)
         text = (
             f"{place}. position {each.number}, {bot}: {each.move} ({percent(each.expected)}) instead of "
-            f"{each.best} ({percent(each.best_expected)}): {percent(each.loss)} lost"
+            f"{each.best} ({percent(each.best_expected)}): {lost(each)} lost"
         )
         lines += wrapped(text, "   ")
     return lines

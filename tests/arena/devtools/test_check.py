@@ -211,6 +211,7 @@ def test_the_exit_status_and_the_last_line_say_whether_the_bot_is_fit() -> None:
     bad = arena(bad_command("crash-at-start"))
     assert bad.exit_code == 1
     assert bad.stdout.splitlines()[-1].endswith("NOT fit to play (1 failed, 17 skipped)")
+    assert sum(line.startswith("skip ") for line in bad.stdout.splitlines()) == 17
 
 
 def test_findings_as_json_and_as_junit(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from arena.evaluation.counting import bundled_evaluator
 from arena.evaluation.evaluator import Opinion
 from arena.replay.analysis import Analysis, Decision, analyse
 from arena.replay.build import replay_of
+from arena.replay.opinion import lost, percent
 from arena.replay.positions import Replay
 from engine.actions import Action
 from engine.cards import CLAN_BACK, SEATS, TACTIC_BACK, Seat, other
@@ -116,3 +117,8 @@ def test_the_view_of_a_seat_has_neither_the_others_curve_nor_its_decisions() -> 
     for view in (0, None):
         with pytest.raises(ValueError, match="left out"):
             found.curve(view)
+
+
+def test_what_a_decision_lost_is_the_difference_of_what_is_shown_beside_it() -> None:
+    decision = Decision(1, SEATS[0], "done", 0.555, "claim 1", 0.624)  # 6.9 % in fact
+    assert (percent(decision.best_expected), percent(decision.expected), lost(decision)) == ("62 %", "56 %", "6 %")

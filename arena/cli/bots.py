@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from arena.cli import completion
+from arena.cli.shared import Refused
 
 
 @click.command()
@@ -70,7 +71,7 @@ def new_bot(language: str, folder: Path, strategy: str, ci: str | None) -> None:
     try:
         click.echo(create(language, folder, Strategy(strategy), Ci(ci) if ci else None))
     except StarterError as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
 
 
 @click.command()

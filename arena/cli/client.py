@@ -10,6 +10,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.shared import (
+    Refused,
     check_name,
     configured,
     gathered,
@@ -149,7 +150,9 @@ def _connect_errors() -> Iterator[None]:
 
     try:
         yield
-    except (ConnectError, AddressError) as error:
+    except AddressError as error:
+        raise Refused(printable(str(error))) from None
+    except ConnectError as error:
         raise click.ClickException(printable(str(error))) from None
 
 

@@ -44,22 +44,21 @@ def played(
     config: Config,
     listening: "AbstractContextManager[Listener]",
     hidden: Sequence[Path] = (),
-    problem: type[click.ClickException] = click.ClickException,
     table: "Table | None" = None,
 ) -> "tuple[Config, TournamentRun]":
-    """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Raises `problem` if
-    it cannot begin. `table` has the person who plays, if one does; then no worker process is needed."""
+    """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Refuses a journal
+    in which it cannot begin. `table` has the person who plays, if one does; then no worker process is needed."""
     from arena.cli import first_worker
 
     try:
         first = None if table else first_worker.take()
     except OSError as error:
-        raise problem(f"no worker process can be started on this machine: {error.strerror}") from None
+        raise click.ClickException(f"no worker process can be started on this machine: {error.strerror}") from None
     with first or nullcontext():
         from arena.tournament.drive import drive
 
         config = tournament_with_sandboxes(config, hidden)
-        with journal_errors(problem), listening as listener:
+        with journal_errors(), listening as listener:
             return config, drive(config, listener, first, table=table)
 
 

@@ -11,8 +11,8 @@ from typing import NoReturn
 import click
 
 from arena.cli import completion
-from arena.cli.shared import configured, given, journal_errors, options_of, with_sandboxes
-from arena.cli.table import journal_argument
+from arena.cli.shared import Refused, configured, given, journal_errors, options_of, with_sandboxes
+from arena.cli.table import journal_argument, refuse_no_journal
 from arena.devtools.regress import Decision, RegressResult, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
 from arena.journal.bot_history import Meetings
@@ -70,7 +70,9 @@ def regress(
         meetings = Meetings(journal)
     name = _recorded_name(meetings, recorded, spec.name)
     findings = Findings(str(journal), spec.name, name)
-    went = _ask_all(meetings, _wanted(meetings, name, rounds, limit), spec, findings, twice)
+    wanted = _wanted(meetings, name, rounds, limit)
+    findings.recorded_versions = meetings.versions_of(name, wanted)
+    went = _ask_all(meetings, wanted, spec, findings, twice)
     for problem in dict.fromkeys(meetings.problems):
         click.echo(problem, err=True)
     _print_and_exit(findings, went, as_json)
@@ -78,9 +80,7 @@ def regress(
 
 def _print_and_exit(findings: Findings, went: RegressResult, as_json: bool) -> NoReturn:
     if went == RegressResult() and not findings.decisions:
-        raise click.ClickException(
-            f"there is no decision of {printable(findings.recorded_bot)} in these rounds to compare"
-        )
+        raise Refused(f"there is no decision of {printable(findings.recorded_bot)} in these rounds to compare")
     if as_json or findings.decisions:
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
     if went.stopped:
@@ -93,8 +93,10 @@ def _print_and_exit(findings: Findings, went: RegressResult, as_json: bool) -> N
 def _recorded_name(meetings: Meetings, wanted: str | None, bot: str) -> str:
     names = meetings.names
     if not names:
+        if meetings.problems:
+            refuse_no_journal([meetings.path])
         problem = meetings.problems[0] if meetings.problems else f"{meetings.path}:1: the journal has no round yet"
-        raise click.ClickException(problem)
+        raise Refused(problem)
     name = bot if wanted is None else wanted
     if name not in names:
         hint = "" if wanted is not None else "; say whose decisions with --as NAME"

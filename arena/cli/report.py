@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from arena.cli.reading import bar, reading
-from arena.cli.shared import journal_errors
-from arena.cli.table import journals_argument
+from arena.cli.shared import Refused, journal_errors
+from arena.cli.table import journals_argument, refuse_no_journal
 
 
 def _how_many(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
@@ -60,8 +60,10 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None, ev
         found = gather(journals, progress)
     total = found.standings.rounds
     if not total:
+        if found.problems:
+            refuse_no_journal(journals)
         problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"
-        raise click.ClickException(f"{problem}; there is nothing to report")
+        raise Refused(f"{problem}; there is nothing to report")
     try:
         with bar("Writing rounds", total if most is None else min(most, total)) as written:
             embedded = write_report(found, target, most, evaluated, written)

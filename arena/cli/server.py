@@ -8,6 +8,7 @@ import click
 from arena.cli.cluster import no_cluster_for_server
 from arena.cli.outcome import report_outcome
 from arena.cli.shared import (
+    Refused,
     check_name,
     configured,
     events_option,
@@ -54,7 +55,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
         with journal_errors(), progress_of(events, quiet, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (AddressError, ConfigError) as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
     assert config.journal is not None
     if server.forever and ran.finished and not events and ran.rescue is None:
         print_standings([config.journal])

@@ -143,14 +143,14 @@ def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> 
 
 
 @contextmanager
-def journal_errors(kind: type[click.ClickException] = click.ClickException) -> Iterator[None]:
-    """A JournalError raised in the block ends the command with one line, and with the exit status of `kind`."""
+def journal_errors() -> Iterator[None]:
+    """A JournalError raised in the block ends the command with one line, and with the exit status of a wrong call."""
     from arena.journal.file import JournalError
 
     try:
         yield
     except JournalError as error:
-        raise kind(str(error)) from None
+        raise Refused(str(error)) from None
 
 
 def check_name(name: str) -> None:

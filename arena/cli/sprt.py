@@ -13,7 +13,7 @@ import click
 from arena.cli import completion
 from arena.cli.cluster import no_cluster_for_test
 from arena.cli.outcome import played, report_outcome
-from arena.cli.shared import Refused, configured, given, options_of
+from arena.cli.shared import configured, given, options_of
 from arena.cli.tournament import journal_or_temporary
 from arena.plan.config import Config
 from arena.plan.options import BOT, SPRT, TOURNAMENT
@@ -84,7 +84,7 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
     with journal_or_temporary(config) as config:
-        config, ran = played(config, _listening(shown, quiet), hidden, problem=Refused)
+        config, ran = played(config, _listening(shown, quiet), hidden)
         assert ran.test is not None
         print_test(ran.test, shown)
         report_outcome(ran, config, failed=_STATUS[Verdict.UNDECIDED])
@@ -123,7 +123,7 @@ def print_recorded_test(journals: Sequence[Path], shown: Shown) -> NoReturn:
     from arena.cli.shared import journal_errors
     from arena.stats.recorded_test import read_test
 
-    with journal_errors(Refused), reading("Reading", journals) as progress:
+    with journal_errors(), reading("Reading", journals) as progress:
         state, problems = read_test(journals, progress)
     for problem in problems:
         click.echo(problem, err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.cli.reading import reading
-from arena.cli.shared import journal_errors
+from arena.cli.shared import Refused, journal_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,17 @@ class JournalPath(click.Path):
         return path
 
 
-_FEW: Final = 5  # problems; a file with more of them and no round is not a journal at all
 _SCREENFUL: Final = 20  # problems
 journals_argument = click.argument("journals", nargs=-1, required=True, metavar="JOURNAL…", type=JournalPath())
 journal_argument = click.argument("journal", type=JournalPath())
+
+
+def refuse_no_journal(paths: "Sequence[Path]") -> None:
+    """Ends the command if none of these files, in which there is no round, is a journal at all."""
+    from arena.journal.file import is_journal, not_a_journal
+
+    if not any(map(is_journal, paths)):
+        raise Refused(not_a_journal(paths[0]))
 
 
 def print_standings(
@@ -55,11 +62,10 @@ def print_standings(
     kind = RoundSummary if shows_times(shown, columns) else RoundResult
     with journal_errors(), reading("Reading", journals) as progress:
         standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, by=By(by), progress=progress)
-    readable = standings.rounds or len(problems) < _FEW
-    for problem in problems if readable else problems[:1]:
+    if problems and not standings.rounds:
+        refuse_no_journal(journals)
+    for problem in problems:
         click.echo(problem, err=True)
-    if not readable:
-        raise click.ClickException(f"no line of {' '.join(map(str, journals))} can be read as a journal")
     try:
         ratings = standings.rate(average, anchor)
     except ValueError as error:
@@ -217,6 +223,8 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     resumed = f", resumed {counted(report.resumes, 'time')}" if report.resumes else ""
     what = f"{counted(report.rounds, 'round')} of {counted(report.tournaments, 'tournament')}"
     click.echo(f"{what}, {report.voids} void{resumed}: {verdict}")
+    if report.not_rated:
+        click.echo(f"Rounds in which a person had help, and which are not rated: {report.not_rated}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
         click.echo(f"  {name}: {counted(points, 'point')}")
     sys.exit(1 if report.problems else 0)

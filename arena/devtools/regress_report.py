@@ -24,6 +24,7 @@ class Findings:
     recorded_bot: str
     decisions: list[Decision] = attrs.field(factory=list)
     again: list[Decision] | None = None
+    recorded_versions: list[str] = attrs.field(factory=list)  # as far as the journal knows them
 
     @property
     def rounds(self) -> int:
@@ -99,7 +100,8 @@ def _lines(findings: Findings) -> Iterator[str]:
 def _total(findings: Findings) -> str:
     count, faults = len(findings.different), sum(each.fault is not None for each in findings.different)
     decisions, rounds = counted(len(findings.decisions), "decision"), counted(findings.rounds, "round")
-    of = f"{decisions} of {printable(findings.recorded_bot)} in {rounds}"
+    versions = f" ({printable(', '.join(findings.recorded_versions))})" if findings.recorded_versions else ""
+    of = f"{decisions} of {printable(findings.recorded_bot)}{versions} in {rounds}"
     if not count:
         return f"{findings.bot} decides as recorded: none of {of} differs."
     return f"{count} of {of} differ" + (f", {faults} by a fault." if faults else ".")
@@ -135,6 +137,7 @@ def json_text(findings: Findings) -> str:
             "journal": findings.journal,
             "bot": findings.bot,
             "as": findings.recorded_bot,
+            "versions": findings.recorded_versions,
             "rounds": findings.rounds,
             "decisions": len(findings.decisions),
             "different": len(differences),

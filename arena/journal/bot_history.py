@@ -11,8 +11,10 @@ import attrs
 from arena.journal.endings import ENDINGS, Fault, is_between_rounds, verify
 from arena.journal.index import ambiguous_ids, round_address
 from arena.journal.lines import (
+    BotLine,
     Entry,
     JournalError,
+    PlayerIds,
     ResumeLine,
     RevealLine,
     RoundLine,
@@ -41,6 +43,7 @@ class _Meeting(RoundName, frozen=True, tag_field="type", tag="round"):
     """The part of a RoundLine that says who met whom."""
 
     bots: tuple[str, str]
+    players: PlayerIds | None = None
 
 
 @attrs.define
@@ -126,6 +129,7 @@ class Meetings:
         self.path = path
         self.problems: list[str] = []
         self._matches: dict[tuple[int, str, tuple[str, str]], _IndexedMatch] = {}
+        self._versions: dict[str, str] = {}  # by id of a player
         reader = JournalReader(_Meeting)
         for tournament, entry in reader.read(path):
             match entry.line:
@@ -138,6 +142,8 @@ class Meetings:
                     lots.add(entry)
                 case VoidLine() | ResumeLine() | RevealLine():
                     lots.add(entry)
+                case BotLine() as bot:
+                    self._versions[bot.id] = bot.short
                 case None:
                     self.problems.append(entry.message)
         self.problems += reader.remarks()
@@ -152,6 +158,15 @@ class Meetings:
         for match in self._matches.values():
             if name in match.bots:
                 yield from map(self._address, match.entries)
+
+    def versions_of(self, name: str, wanted: Collection[str]) -> list[str]:
+        """The versions of this bot that played the wanted rounds, as far as the journal knows them."""
+        found = dict[str, None]()
+        for match in self._matches.values():
+            for entry in match.entries if name in match.bots else ():
+                if self._address(entry) in wanted and entry.line.players is not None:
+                    found[self._versions.get(entry.line.players[match.bots.index(name)] or "", "")] = None
+        return [version for version in found if version]
 
     def _address(self, entry: Entry) -> str:
         return round_address(entry.line.id, entry.number, entry.line.id in self._ambiguous)

@@ -77,21 +77,35 @@ def belongings(journal: Path) -> tuple[Path, ...]:
     return journal, *(beside(journal, ending) for ending in _HIDDEN)
 
 
+def not_a_journal(path: Path) -> str:
+    """What this file, of which no line can be used, is instead of a journal, and what was expected. Raises OSError."""
+    with open_journal(path) as file:
+        start = file.read(_TAIL)
+    text = start.decode(errors="replace")
+    if "\0" in text or text.count("\ufffd") > 1:  # one may be a character that is cut off
+        what = "a binary file"
+    else:
+        what = "another kind of JSON" if text.lstrip()[:1] in ("{", "[") else "a text"
+    return f"{path}: this is not a journal, but {what}; expected a file such as cup.jsonl, which `arena run` writes"
+
+
 def is_of_a_journal(path: Path) -> bool:
     """Whether this file is a journal, or belongs to one in the same folder or in one above: it changes with each round,
     and is no part of a bot."""
-    return _is_journal(path) or any(
-        part.suffix in _BESIDE and any(_is_journal(part.with_name(part.stem + ending)) for ending in (".jsonl", ""))
+    return is_journal(path) or any(
+        part.suffix in _BESIDE and any(is_journal(part.with_name(part.stem + ending)) for ending in (".jsonl", ""))
         for part in (path, *path.parents)
     )
 
 
-def _is_journal(path: Path) -> bool:
+def is_journal(path: Path) -> bool:
+    """Whether the file begins as a journal does, or as a part of one; what is there of its first line may be torn."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
-            return file.read(len(OPENING)) == OPENING
+            start = file.read(len(OPENING)) or b""
     except OSError:
         return False
+    return bool(start) and any(start.startswith(known) or known.startswith(start) for known in (OPENING, _ROUND))
 
 
 class Journal:

@@ -65,6 +65,12 @@ class BotLine(Struct, frozen=True, tag_field="type", tag="bot", kw_only=True, om
     fingerprint: Fingerprint | None = None  # None for a bot that connected
 
     @property
+    def short(self) -> str:
+        """Which version this is, for people: what it says, and the fingerprint of what was started."""
+        started = self.fingerprint.short if self.fingerprint else None
+        return " ".join(filter(None, (self.version, started)))
+
+    @property
     def right_id(self) -> str:
         """The id that follows from the content."""
         return _identity_id(self.name, self.version, self.author, self.calls_itself, self.fingerprint)

@@ -11,7 +11,10 @@ import attrs
 from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
+from arena.journal.file import not_a_journal
 from arena.journal.lines import (
+    AssistedLine,
+    BotLine,
     JournalError,
     Milliseconds,
     RoundLine,
@@ -43,6 +46,7 @@ class _RoundSummary(RoundName, frozen=True, tag_field="type", tag="round"):
     moves: list[tuple[SeatNumber, str, Milliseconds | None]]
     result: _Result
     started: str
+    assisted: AssistedLine | None = None
 
 
 @attrs.frozen
@@ -57,6 +61,7 @@ class ListedRound:
     stones: tuple[int, int]
     moves: int
     started: str
+    rated: bool = True  # false if a person had help
     ambiguous: bool = False  # another round of the journal has the same id
 
     @property
@@ -102,7 +107,9 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
             more += 1
     messages = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
     if not sound:
-        raise JournalError(messages[0] if messages else f"{path}:1: the journal is empty: nothing was played yet")
+        raise JournalError(
+            not_a_journal(path) if messages else f"{path}:1: the journal is empty: nothing was played yet"
+        )
     return _with_ambiguity(rounds), messages
 
 
@@ -118,6 +125,7 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
         points=found.result.points,
         stones=(a, b),
         moves=len(found.moves),
+        rated=found.assisted is None,
         started=found.started,
     )
 
@@ -180,22 +188,27 @@ def _loser(each: ListedRound) -> str | None:
     return None if each.winner is None else each.bots[1 - each.winner]
 
 
-def find_round(path: Path, address: str) -> tuple[int, RoundLine]:
-    """Find a round by its address, `id`, or `id@line` if several rounds have the id. Returns its line number and the
-    round. Raises JournalError."""
-    found, rounds, damaged = [], 0, []
+def find_round(path: Path, address: str) -> tuple[int, RoundLine, dict[str, str]]:
+    """Find a round by its address, `id`, or `id@line` if several rounds have the id. Returns its line number, the
+    round, and the versions of players, by id. Raises JournalError."""
+    found, rounds, sound, damaged, versions = [], 0, 0, [], {}
     for _, entry in JournalReader(RoundName).read(path):
+        sound += entry.line is not None
         if isinstance(entry.line, RoundName):
             rounds += 1
             if address in (entry.line.id, round_address(entry.line.id, entry.number, True)):
                 found.append(entry)
+        elif isinstance(entry.line, BotLine):
+            versions[entry.line.id] = entry.line.short
         elif entry.line is None:
             damaged.append(entry.message)
     if len(found) == 1:
-        return found[0].number, read_round(found[0])
+        return found[0].number, read_round(found[0]), versions
     if found:
         every = ", ".join(round_address(address, entry.number, True) for entry in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
+    if damaged and not sound:
+        raise JournalError(not_a_journal(path))
     if not rounds:
         raise JournalError(damaged[0] if damaged else f"{path}:1: the journal has no round yet")
     hint = f"; {counted(len(damaged), 'line')} cannot be used, the first is {damaged[0]}" if damaged else ""

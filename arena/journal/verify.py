@@ -39,7 +39,8 @@ class Report:
     problems: list[Problem] = attrs.field(factory=list)
     torn: list[Problem] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
-    points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted
+    points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted; only of rounds that are rated
+    not_rated: int = 0  # rounds among them in which a person had help
 
 
 @attrs.define
@@ -143,8 +144,9 @@ def _verify_round(
     place: Place, line: RoundLine, check: RoundCheck, tournament: _Tournament, report: Report
 ) -> Iterator[str]:
     report.rounds += 1
+    report.not_rated += line.assisted is not None
     for name, points in zip(line.bots, line.result.points, strict=True):
-        report.points[name] = report.points.get(name, 0) + points
+        report.points[name] = report.points.get(name, 0) + (points if line.assisted is None else 0)
     if tournament.plan is not None and tournament.deals is not None:
         yield from _differences_from_plan(place, line, check, tournament.plan, tournament.deals)
     yield from check.problems

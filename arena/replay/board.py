@@ -62,7 +62,14 @@ def happened(replay: Replay, step: Step) -> list[str]:
     lines = [*_what_happened(replay, step)]
     if step is replay.steps[-1]:
         lines += _wrapped(result_text(replay), "")
+        lines += _wrapped(_versions(replay), "")
     return lines
+
+
+def _versions(replay: Replay) -> str:
+    """Which versions of the bots played, if the journal knows it."""
+    known = [f"{_name(replay, seat)} {printable(replay.versions[seat])}" for seat in SEATS if replay.versions[seat]]
+    return f"Versions: {', '.join(known)}." if known else ""
 
 
 def result_text(replay: Replay) -> str:

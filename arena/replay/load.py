@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import attrs
+
 from arena.journal.index import find_round
 from arena.journal.lines import JournalError
 from arena.replay.build import replay_of
@@ -13,8 +15,9 @@ from engine.errors import EngineError
 def load_replay(path: Path, address: str) -> Replay:
     """The replay of the round with this address. Raises JournalError if the journal has no such round, or if the round
     was not played by the rules."""
-    number, line = find_round(path, address)
+    number, line, versions = find_round(path, address)
+    one, two = (versions.get(id or "", "") for id in line.players or ("", ""))
     try:
-        return replay_of(line)
+        return attrs.evolve(replay_of(line), versions=(one, two))
     except (EngineError, ValueError) as error:
         raise JournalError(f"{path}:{number}: round {printable(line.id)}: {printable(str(error))}") from None

@@ -73,6 +73,7 @@ class Replay:
     view: int | None  # the seat whose view this is; None shows all
     steps: tuple[Step, ...]
     remark: str = ""  # why it is not rated, if so
+    versions: tuple[str, str] = ("", "")  # of the players, as far as the journal knows them
 
 
 def json_text(replay: Replay, at: int | None = None, more: Sequence[Mapping[str, Any]] = ()) -> str:

@@ -22,7 +22,7 @@ def row(each: ListedRound) -> tuple[str, ...]:
         f"{names[0]} - {names[1]}",
         printable(each.rules),
         "draw" if each.winner is None else names[each.winner],
-        each.ending.value,
+        each.ending.value if each.rated else f"{each.ending.value} (not rated)",
         f"{each.points[0]} - {each.points[1]}",
         str(each.moves),
         printable(each.started[:10]),

@@ -7,6 +7,7 @@ import attrs
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
 from arena.journal.endings import ENDINGS, Fault, seats_at_fault
+from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import (
     BotLine,
     Entry,
@@ -197,6 +198,8 @@ def read_past(journal: Journal, max_faults: int) -> JournalSummary:
         try:
             _add(past, journal, entry)
         except (JournalError, ConfigError) as error:
+            if past.opening is None and not is_journal(journal.path):
+                raise JournalError(f"{not_a_journal(journal.path)}, or a new name") from None
             text = f"{printable(str(error))}; mend or remove the line to resume"
             raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
     past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()

@@ -136,20 +136,20 @@ def test_a_folder_and_a_script_without_its_interpreter_are_named(tmp_path: Path)
         assert hint in arena("play", bot, "greedy").output
 
 
-def test_a_text_that_is_no_journal_at_all_gets_two_lines(tmp_path: Path) -> None:
+def test_a_text_that_is_no_journal_at_all_gets_one_line(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("hello\n" * 50)
     done = arena("table", notes)
-    assert done.exit_code == 1
-    assert len(done.stderr.splitlines()) == 2
-    assert done.stderr.endswith(f"no line of {notes} can be read as a journal\n")
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"Error: {notes}: this is not a journal, but a text; expected ")
 
 
 def test_a_match_without_decisions_cannot_be_compared(tmp_path: Path) -> None:
     journal = tmp_path / "cup.jsonl"
     arena("play", steady("a"), "broken=false", "--rounds", "2", "--journal", journal)
     done = arena("regress", journal, steady("a"))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr == "Error: there is no decision of a in these rounds to compare\n"
 
 

@@ -146,7 +146,7 @@ def test_a_journal_of_an_ordinary_match_is_not_continued_by_a_test_nor_the_other
     test = tmp_path / "test.jsonl"
     assert arena("sprt", *bots, *EASY, "--max-rounds", "2", "--journal", test).exit_code == 3
     other = arena("play", *bots, "--rounds", "2", "--seed", "7", "--journal", test)
-    assert other.exit_code == 1
+    assert other.exit_code == 2
     assert "it is the journal of a sequential test" in other.stderr
 
 

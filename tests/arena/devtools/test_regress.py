@@ -230,7 +230,7 @@ def test_a_fault_between_two_rounds_has_no_decision_to_ask_for(detail: str, fail
     changed["fault"]["detail"] = detail
     failed.write_text("\n".join([opening, json.dumps(changed), *rest, ""]))
     done = arena("regress", failed, steady("a"))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr == "Error: there is no decision of a in these rounds to compare\n"
 
 

@@ -97,7 +97,7 @@ def test_a_python_starter_with_a_strategy_may_have_any_name(name: str, tmp_path:
 
 def test_a_language_without_a_strategy_names_those_with_one(tmp_path: Path) -> None:
     refused = create("c", tmp_path / "mybot", "--strategy", "greedy")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert refused.output == "Error: there is no greedy starter in 'c', only in: python, javascript\n"
     assert not list(tmp_path.iterdir())
 
@@ -134,7 +134,7 @@ def test_the_folder_in_which_one_stands_will_do_if_it_is_empty(tmp_path: Path) -
 def test_a_folder_that_is_not_empty_is_left_alone(language: str, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     there = create(language, tmp_path)
-    assert there.exit_code == 1
+    assert there.exit_code == 2
     assert there.output == f"Error: {tmp_path} is not empty; nothing was changed\n"
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
@@ -151,7 +151,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(language: str, tmp_path: Path)
 )
 def test_a_folder_after_which_no_bot_can_be_named_is_refused(name: str, problem: str, tmp_path: Path) -> None:
     refused = create("python", tmp_path / name)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert refused.output.startswith("Error: the bot is named after its folder, but ")
     assert problem in refused.output
     assert refused.output.count("\n") == 1
@@ -161,10 +161,10 @@ def test_a_folder_after_which_no_bot_can_be_named_is_refused(name: str, problem:
 def test_a_place_that_cannot_be_written_and_an_unknown_language_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     nowhere = create("python", tmp_path / "file" / "mybot")
-    assert nowhere.exit_code == 1
+    assert nowhere.exit_code == 2
     assert nowhere.output == f"Error: cannot write {tmp_path / 'file' / 'mybot'}: {os.strerror(20)}\n"
     unknown = create("cobol", tmp_path / "mybot")
-    assert unknown.exit_code == 1
+    assert unknown.exit_code == 2
     assert "there is no starter in 'cobol'; there are: python, javascript, c, c++" in unknown.output
 
 

@@ -64,7 +64,7 @@ def test_a_pipe_is_refused_with_the_way_out_and_a_redirected_file_is_read(journa
     pipe = subprocess.run(
         ["bash", "-c", f"{table} <(cat {shlex.quote(str(journal))})"], capture_output=True, text=True, timeout=120
     )
-    assert pipe.returncode == 1
+    assert pipe.returncode == 2
     assert "this is a FIFO, but a journal is a regular file; save its output to a file first" in pipe.stderr
     with open(journal, "rb") as file:
         redirected = subprocess.run([*table.split(), "/dev/stdin"], stdin=file, capture_output=True, text=True)
@@ -129,7 +129,7 @@ def test_a_line_that_cannot_be_is_told_with_its_place_and_not_counted(
 def test_no_tournament_goes_on_from_a_line_that_cannot_be(change: Change, lines: list[Line], journal: Path) -> None:
     before = write(journal, change(lines)[:-1]).read_bytes()
     result = run(journal)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert f"{journal}:3: " in result.output
     assert "mend or remove the line to resume" in result.output
     assert journal.read_bytes() == before
@@ -142,7 +142,7 @@ def test_an_opening_line_of_another_version_takes_its_rounds_with_it(lines: list
     assert standings.rounds == 0
     version = "the line has version 2 of the journal format, but this arena reads version 1"
     assert problems == [f"{journal}:1: {version}; the rounds of its tournament are left out"]
-    assert run(journal).exit_code == 1
+    assert run(journal).exit_code == 2
 
 
 # Types of line that a later version may write
@@ -174,7 +174,7 @@ def test_lines_of_unknown_types_are_skipped_and_counted_by_every_reader(
 def test_a_line_without_a_type_is_damaged(head: bytes, played: bytes, journal: Path) -> None:
     journal.write_bytes(played + head + b"\n")
     assert fold([journal])[1][0].startswith(f"{journal}:6: this is not a line of a journal")
-    assert run(journal).exit_code == 1
+    assert run(journal).exit_code == 2
 
 
 def test_unknown_types_reach_the_terminal_made_fit_for_it(lines: list[Line], journal: Path) -> None:

@@ -28,7 +28,7 @@ def test_rounds_before_the_opening_line_belong_to_no_tournament(lines: list[Line
     assert [each.line for each in rounds_in(journal)[0]] == [4, 5, 6, 7]
     write(journal, [*rounds[:2], opening])
     result = run(journal)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert what in result.output
 
 
@@ -73,7 +73,7 @@ def test_a_tournament_does_not_go_on_from_rounds_that_are_not_its_own(
     server = '[server]\nlisten = "127.0.0.1:0"\npublic-seed = true\n'
     cup.write_text(f'rounds = 4\nseed = "7"\n{server}[each]\nst = 5\n{bots}')
     served = arena("serve", str(cup), "--quiet")
-    assert served.exit_code == 1
+    assert served.exit_code == 2
     assert f"{journal}:3: {words}; mend or remove the line to resume" in served.output
     assert journal.read_bytes() == before
 
@@ -83,7 +83,7 @@ def test_a_damaged_configuration_is_told_where_a_tournament_would_go_on(lines: l
         config = lines[0]["config"] | {key: value}
         write(journal, [lines[0] | {"config": config}, *lines[1:]])
         result = run(journal)
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert f"{journal}:1: " in result.output
         assert "the configuration is damaged" in arena("verify", str(journal)).output
 

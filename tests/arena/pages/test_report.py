@@ -259,16 +259,16 @@ def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no round was played yet"),
-        (b"hello\nworld\n", "this is not a line of a journal: .*"),
-        (b'{"type":"tour', "the line is torn: .*"),
+        (b"", ":1: no round was played yet; there is nothing to report"),
+        (b"hello\nworld\n", ": this is not a journal, but a text; expected .*"),
+        (b'{"type":"tour', ":1: the line is torn: .*; there is nothing to report"),
     ],
 )
 def test_a_file_without_a_round_is_no_report(tmp_path: Path, content: bytes, words: str) -> None:
     journal = damaged(tmp_path / "cup.jsonl", [content])
     done = ran(journal, "-o", tmp_path / "out")
-    assert done.exit_code == 1
-    assert re.fullmatch(rf"Error: {journal}:1: {words}; there is nothing to report\n", done.stderr)
+    assert done.exit_code == 2
+    assert re.fullmatch(rf"Error: {journal}{words}\n", done.stderr)
     assert not (tmp_path / "out").exists()
 
 

@@ -165,7 +165,7 @@ def test_a_truncated_journal_is_told_and_its_sound_rounds_are_shown(journal: Pat
     assert done.stderr == f"{journal}:7: the line is torn: the file ends in the middle of it\n"
     assert arena("replay", journal, "1.1-2.1", "--at", "0").exit_code == 0
     missing = arena("replay", journal, "1.1-3.1")
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
     assert "no round is called '1.1-3.1'" in missing.stderr
     assert f"{journal}:7: the line is torn" in missing.stderr
 
@@ -175,15 +175,15 @@ def test_a_foreign_file_gets_one_line(tmp_path: Path) -> None:
     path.write_text("Dear diary,\n" * 50)
     for arguments in ([], ["1.1-2.1"]):
         done = arena("replay", path, *arguments)
-        assert (done.exit_code, done.stdout) == (1, "")
-        assert re.fullmatch(rf"Error: {path}:1: this is not a line of a journal: .*\n", done.stderr)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert re.fullmatch(rf"Error: {path}: this is not a journal, but a text; expected .*\n", done.stderr)
 
 
 def test_an_empty_file_gets_one_line(tmp_path: Path) -> None:
     path = tmp_path / "cup.jsonl"
     path.touch()
     done = arena("replay", path)
-    assert (done.exit_code, done.stderr) == (1, f"Error: {path}:1: the journal is empty: nothing was played yet\n")
+    assert (done.exit_code, done.stderr) == (2, f"Error: {path}:1: the journal is empty: nothing was played yet\n")
 
 
 def test_a_journal_without_rounds_says_so(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_round_against_the_rules_says_where(tmp_path: Path) -> None:
     line = golden_round("base")
     moves = (*line.moves[:5], (line.moves[5][0], "play r1 9", 1), *line.moves[6:])
     done = arena("replay", written(tmp_path / "cup.jsonl", msgspec.structs.replace(line, moves=moves)), line.id)
-    assert (done.exit_code, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout) == (2, "")
     assert re.match(rf"Error: {tmp_path}/cup.jsonl:2: round 1.1-2.1: move 6: seat \d, 'play r1 9': ", done.stderr)
 
 

@@ -79,7 +79,7 @@ def test_a_changed_bot_is_refused_with_both_remedies_and_nothing_is_written(fold
     (then,) = identities(folder)
     (folder / "mybot.py").write_text(BOT + "# better\n")
     done = arena(*words(folder, command=command))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert f"mine has changed since {then.started}: {folder / 'mybot.py'} is another file now (" in done.stderr
     assert "another journal (--journal FILE)" in done.stderr
     assert "--changed continue" in done.stderr
@@ -173,7 +173,7 @@ def test_the_option_makes_a_file_part_of_the_bot(folder: Path) -> None:
     cut(folder, 2)
     (folder / "version.txt").write_text("1.1")
     done = arena(*words(folder, *more))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "version.txt is another file now" in done.stderr
 
 
@@ -260,3 +260,41 @@ def test_a_program_that_changes_during_a_test_ends_it_and_nothing_of_the_other_v
     program.write_text(BOT)  # as it was
     resumed = arena(*test)
     assert resumed.exit_code in (0, 1), resumed.output
+
+
+def test_verify_counts_no_points_of_rounds_that_are_not_rated_and_the_list_marks_them(folder: Path) -> None:
+    arena(*words(folder))
+    journal = folder / "cup.jsonl"
+    first, second = b'"id":"1.1-2.1",', b'"assisted":{"seat":0,"taken_back":1},'
+    rated = verify_journals([journal]).points
+    journal.write_bytes(
+        journal.read_bytes().replace(b'"type":"round","v":1,' + first, b'"type":"round","v":1,' + second + first)
+    )
+    (line,) = [
+        each
+        for each in (entry.line for entry in read(journal, JournalLine))
+        if isinstance(each, RoundLine) and each.assisted
+    ]
+    report = verify_journals([journal])
+    assert report.not_rated == 1
+    points = dict(zip(line.bots, line.result.points, strict=True))
+    assert report.points == {name: rated[name] - points[name] for name in rated}
+    assert "Rounds in which a person had help, and which are not rated: 1" in arena("verify", journal).stdout
+    listed = arena("replay", journal).stdout.splitlines()
+    assert ["(not rated)" in row for row in listed[2:]] == [True] + [False] * 5
+    rows = json.loads(arena("replay", journal, "--json").stdout)
+    assert [row["rated"] for row in rows] == [False] + [True] * 5
+
+
+def test_replay_and_regress_say_which_versions_played(folder: Path) -> None:
+    arena(*words(folder))
+    (mine,) = identities(folder)
+    assert mine.fingerprint is not None
+    version = f"1.0 {mine.fingerprint.short}"
+    assert mine.short == version
+    journal = folder / "cup.jsonl"
+    shown = arena("replay", journal, "1.1-2.1")
+    assert f"Versions: mine {version}, other " in shown.stdout
+    assert json.loads(arena("replay", journal, "1.1-2.1", "--json").stdout)["versions"][0] == version
+    asked = arena("regress", journal, f"mine={sys.executable} {folder / 'mybot.py'}", "--limit", "1")
+    assert f" of mine ({version}) in 1 round differs." in asked.stdout

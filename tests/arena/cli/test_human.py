@@ -502,11 +502,16 @@ def test_a_program_can_play_by_lines_through_whole_rounds_of_every_rule_set(name
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
+        printed_lines = []
         for line in process.stdout:
+            printed_lines.append(line)
             if line.startswith("legal: "):
                 process.stdin.write(line.removeprefix("legal: ").split(",")[0].strip() + "\n")
                 process.stdin.flush()
     assert process.returncode == 0
+    result = next(place for place, line in enumerate(printed_lines) if " the round: " in line)
+    assert re.match(r"(You win|You lose|A draw in) the round: .*\. Points \d - \d\.$", printed_lines[result])
+    assert printed_lines[result - 1].startswith("hand ")  # the last position
     (line_,) = rounds_in(tmp_path / "m.jsonl")
     assert line_.fault is None
     assert not verify_journals([tmp_path / "m.jsonl"]).problems

@@ -30,7 +30,8 @@ def cluster_kills(folder: Path) -> list[Finding]:
     bots, journal, rng = [steady(name, token) for name in "abc"], folder / "cup.jsonl", random.Random(SEED)
     whole = played(configured(*bots, journal=folder / "whole.jsonl", rounds=ROUNDS, cycles=CYCLES))
     words = [sys.executable, "-m", "tests.helpers.twice", "", str(journal), ROUNDS, CYCLES, *bots]
-    kills, harm, first = dict.fromkeys(_VICTIMS, 0), list[str](), 0  # the descriptors of an owner with shifts
+    kills, harm = dict.fromkeys(_VICTIMS, 0), list[str]()
+    before = first = 0  # bytes of the journal before this owner, and its descriptors when it first finished a round
     with Cluster(folder) as cluster, open(folder / "owner.log", "wb") as log:
         words[3] = cluster.address
         cluster.await_workers()
@@ -39,7 +40,7 @@ def cluster_kills(folder: Path) -> list[Finding]:
             while owner.poll() is None:
                 time.sleep(rng.uniform(0.5, 3.0))
                 players = cluster.players()
-                first = first or (_descriptors(owner.pid) if players else 0)
+                first = first or (_descriptors(owner.pid) if _size(journal) > before else 0)
                 victim = rng.choice(_VICTIMS)
                 if sum(kills.values()) == CLUSTER_KILLS or owner.poll() is not None:
                     continue
@@ -48,6 +49,7 @@ def cluster_kills(folder: Path) -> list[Finding]:
                     first = 0
                 kills[victim] += _is_hit(victim, cluster, owner, players, rng)
                 if victim == "owner":
+                    before = _size(journal)
                     owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
                 cluster.tend()
         finally:
@@ -77,6 +79,10 @@ def _is_hit(
 
 def _last(log: Path) -> str:
     return log.read_text()[-2000:]
+
+
+def _size(journal: Path) -> int:
+    return journal.stat().st_size if journal.exists() else 0
 
 
 def _descriptors(pid: int) -> int:

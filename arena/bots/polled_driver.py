@@ -31,7 +31,8 @@ def polled(logic: Logic[T], loop: PollLoop) -> Steps[T]:
                     while told is None:
                         yield link.readable
                         told = link.read_message()
-                    want.heard = loop.stalls.last_look  # then it was there to be read
+                    # Then it was there to be read; or before the question, if the bot guessed its id.
+                    want.heard = max(want.asked, loop.stalls.last_look)
                 resume = send
             except Exception as failure:
                 told, resume = failure, logic.throw

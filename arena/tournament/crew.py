@@ -7,8 +7,8 @@ is returned to whoever asked for it. Another task sends a beat to a worker that 
 that answers none of many.
 
 Waking up for a report costs more than processing it. So while nobody waits for what a worker reports, the reports stay
-in its socket for some milliseconds, and those of several rounds and workers are heard together. A worker that dies
-meanwhile has left them there.
+in its socket for up to fifty milliseconds, and those of several rounds and workers are heard together. A worker that
+dies meanwhile has left them there.
 """
 
 import contextlib
@@ -151,7 +151,7 @@ class CrewWorker:
             while data := await self._received():
                 for report in reports.feed(data):
                     await self._take(report, hear)
-                if self._calm >= _CALM:
+                if self._calm >= _CALM and len(data) < _CHUNK:  # else there is more
                     await self._rest()
         self._reap()
 

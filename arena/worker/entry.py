@@ -8,7 +8,7 @@ import socket
 from typing import Final
 
 from arena.bots.launcher_process import Launcher
-from arena.support.process_limits import tune_gc
+from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.worker.process import OWNERS_SIGNALS
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -26,6 +26,7 @@ def main(owner_pid: int) -> None:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)  # other processes must not inherit the socket
         os.close(nothing)
+        raise_descriptor_limit()
         launcher = None
         with contextlib.suppress(OSError):  # the first bot then needs another one, and reports what is wrong
             launcher = Launcher()

@@ -75,6 +75,7 @@ class Worker:
         self._loop.watch(self._owner.fileno(), self._read)
         self._loop.run(waiting_for(self._over))
         self._loop.forget([self._owner.fileno()])
+        self._outbox.finish()
         if self._failure is not None:
             raise self._failure
         if not self._matches:  # then there is time for a bye
@@ -181,8 +182,9 @@ class Worker:
             return
         self._outbox.send(report)
         if isinstance(report, Shown):
-            self._outbox.flush()  # the owner must know before the bots do, even if this process is killed
-        yield from self._outbox.room()
+            yield from self._outbox.sent()  # the owner must know before the bots do, even if this process is killed
+        else:
+            yield from self._outbox.room()
 
 
 class _WorkersDesk:

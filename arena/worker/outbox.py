@@ -1,5 +1,6 @@
 """Reports on their way from a worker to the owner of the tournament."""
 
+import contextlib
 import os
 import socket
 from typing import Final
@@ -49,6 +50,19 @@ class Outbox:
         """Wait until the owner reads again, if it does not."""
         if self.is_full and self._sent is not None:
             yield from waiting_for(self._sent)
+
+    def sent(self) -> Steps[None]:
+        """Send everything now, and wait while the owner does not read."""
+        self.flush()
+        if self._unsent and self._sent is not None:
+            yield from waiting_for(self._sent)
+
+    def finish(self) -> None:
+        """Send what is left before the process ends. The owner reads until then, or is gone."""
+        self._owner.setblocking(True)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._owner.sendall(self._unsent)
+        self._unsent.clear()
 
     def _send_all(self, sent: Signal) -> Steps[None]:
         self.flush()

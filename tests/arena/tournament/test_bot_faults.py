@@ -177,6 +177,14 @@ def test_running_out_of_descriptors_is_not_the_bots_fault(tmp_path: Path) -> Non
     assert all(line.fault is None for line in rounds_in(tmp_path / "few.jsonl"))
 
 
+def test_the_limit_of_descriptors_is_raised_as_far_as_it_may_be(tmp_path: Path) -> None:
+    words = command(tmp_path / "few.jsonl", *(steady(name) for name in "abcdef"), rounds="2", concurrency="6")
+    limited = f"ulimit -Sn 30; exec {shlex.join([*words, '--workers', '1'])}"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "void" not in done.stderr
+
+
 def test_a_place_for_stderr_that_cannot_be_written_is_a_warning(journal: Path) -> None:
     journal.with_suffix(".stderr").write_text("in the way")
     config = configured(f"loud={bad_command('flood-stderr')}", steady("a"), journal=journal)

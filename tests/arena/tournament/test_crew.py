@@ -101,6 +101,16 @@ async def test_rounds_of_a_long_match_are_heard_together(mock_clock: trio.testin
         assert await scene.heard(after=REST * 0.2) == names
 
 
+async def test_there_is_no_rest_while_there_is_more_to_read(mock_clock: trio.testing.MockClock) -> None:
+    """Notes of bots may fill the socket faster than one read in each rest empties it."""
+    async with begun(mock_clock) as scene:
+        for number in range(1, CALM + 1):
+            scene.play(number)
+            await scene.heard()
+        names = [scene.play(number) for number in range(CALM + 1, CALM + 41)]  # more than one read takes
+        assert await scene.heard(after=REST) == names
+
+
 async def test_a_round_that_the_match_waits_for_ends_the_rests(mock_clock: trio.testing.MockClock) -> None:
     async with begun(mock_clock) as scene:
         for number in range(1, CALM + 1):

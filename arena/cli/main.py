@@ -72,7 +72,7 @@ class _Lazy(click.Group):
 
             if hint := did_you_mean(words[0], _COMMANDS):
                 context.fail(f"No such command {words[0]!r}{hint}")
-        if words[0] in _PLAYING and _NEEDS_NO_WORKER.isdisjoint(words):
+        if words[0] in _PLAYING and _NEEDS_NO_WORKER.isdisjoint(words) and not context.resilient_parsing:
             from arena.cli.first_worker import start
 
             start(context)

@@ -159,7 +159,8 @@ class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
 
 
 class RoundHead(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
-    """The part of a RoundLine that a resume needs: all but the cards and the moves, the longest part of the line."""
+    """The part of a RoundLine that a resume needs. The cards and the moves, the longest part of the line, have to be
+    there, but only `arena verify` reads them."""
 
     round: int
     pair: str
@@ -167,6 +168,9 @@ class RoundHead(RoundName, frozen=True, tag_field="type", tag="round", kw_only=T
     seed: str
     bots: tuple[str, str]
     first: int
+    deck: msgspec.Raw
+    tactics: msgspec.Raw
+    moves: msgspec.Raw
     result: ResultLine
     fault: FaultLine | None = None
     salt: str = ""
@@ -239,6 +243,8 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
             size = len(line)
             try:
                 if line.endswith(b"\n"):
+                    if not line.isascii():
+                        line.decode()  # the JSON decoder does not look into fields that it skips
                     found = decode(line)
                     if found.v == VERSION:
                         raw = line if keep_raw or type(found) is TournamentLine else b""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +14,7 @@ from arena.cli.main import main
 from arena.devtools.starters import LANGUAGES
 from arena.plan.options import BOT, SERVER, TOURNAMENT
 from engine.ruleset import RULE_SETS
+from tests.helpers.processes import workers_of
 from tests.helpers.pty_session import arena_in_terminal
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -71,7 +73,7 @@ def test_the_tab_key_completes_a_bot_a_file_and_a_rule_set(tmp_path: Path) -> No
     (tmp_path / "league.toml").write_text("")
     shell = ["bash", "-c", "exec bash --norc --noprofile -i"]
     with arena_in_terminal([], tmp_path, {**ENVIRONMENT, "PS1": "$ "}, around=shell) as session:
-        session.press(f"{SETUP}; clear; echo re''ady\r")
+        session.press(f"{SETUP}; echo re''ady\r")
         session.wait_for("ready")
         session.press("arena play gre\t")
         session.wait_for("arena play greedy")
@@ -83,3 +85,10 @@ def test_the_tab_key_completes_a_bot_a_file_and_a_rule_set(tmp_path: Path) -> No
 
 def test_the_help_names_the_line_that_switches_it_on() -> None:
     assert f"  {SETUP}  " in CliRunner().invoke(main, ["--help"]).output
+
+
+def test_the_tab_key_starts_no_worker() -> None:
+    context = click.Context(main, resilient_parsing=True)
+    with context:
+        main.resolve_command(context, ["run", "--rul"])
+        assert workers_of(os.getpid()) == []

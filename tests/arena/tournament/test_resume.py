@@ -93,6 +93,21 @@ def test_a_damaged_journal_is_refused_with_the_line(journal: Path) -> None:
         played(configured(steady("a"), steady("b"), journal=journal))
 
 
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [(b'"deck":', b'"dock":'), (b'"moves":[', b'"mives":['), (b'"play ', b'"pl\xffy ')],
+    ids=["no deck", "no moves", "no text"],
+)
+def test_cards_and_moves_have_to_be_there_to_resume(journal: Path, whole: bytes, damaged: bytes) -> None:
+    config = configured(steady("a"), steady("b"), journal=journal)
+    played(config)
+    text = journal.read_bytes()
+    assert whole in text
+    journal.write_bytes(text.replace(whole, damaged, 1))
+    with pytest.raises(JournalError, match=r"this is not a line of a journal: .*; mend or remove the line"):
+        played(config)
+
+
 def test_only_one_arena_writes_to_a_journal(journal: Path) -> None:
     with Journal(journal), pytest.raises(JournalError, match="another arena is writing to this journal"):
         Journal(journal)

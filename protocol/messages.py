@@ -165,7 +165,7 @@ class EncodedNews(Struct, frozen=True, gc=False):
 
     def decoded(self) -> LastNews:
         text = f'{{"state":{self.state},"events":{self.events}}}'
-        news: LastNews = msgspec.json.decode(text, type=LastNews)
+        news: LastNews = msgspec.json.decode(text.encode(), type=LastNews)
         return news
 
 

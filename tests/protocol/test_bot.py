@@ -338,7 +338,7 @@ def test_over_tcp_a_bot_says_the_same_and_its_token(tmp_path: Path) -> None:
                     connection.sendall(lines_of(*FROM_A_ROUND))
                     assert said.read() == b""
                 told = b"the server says bye: the tournament is over; the only deal that was revealed is as promised"
-                assert process.communicate(timeout=TIMEOUT) == (b"left\n", told + b" by their hashes\n")
+                assert process.communicate(timeout=TIMEOUT) == (b"left\n", told + b" by its hash\n")
                 assert process.returncode == 0
             finally:
                 process.kill()

@@ -382,7 +382,7 @@ def test_ctrl_c_in_the_last_screen_leaves_everything_saved(tmp_path: Path) -> No
         session.press(CTRL_C)
         assert session.wait_for_status() == 130
         assert is_restored(session)
-        assert "1 of 1 rounds are saved" in printed(session)
+        assert "1 of 1 rounds is saved" in printed(session)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -488,7 +488,7 @@ def test_without_a_terminal_there_is_a_line_of_legal_moves_and_a_line_of_answer(
     assert len(legal) == 3  # the wrong answer is asked again, and the input ends before the third decision
     assert any("claim 3: not now: stones are claimed after playing" in line for line in lines)
     assert "Finished round 1 (human vs random): 0-1 {human disconnects}" in lines
-    assert "1 of 2 rounds are saved in m.jsonl." in ran.stderr
+    assert "1 of 2 rounds is saved in m.jsonl." in ran.stderr
     (line,) = rounds_in(tmp_path / "m.jsonl")
     assert [text for seat, text, _ in line.moves if seat == 0] == [f"play {first_card} 9"]
 

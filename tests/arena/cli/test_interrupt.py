@@ -116,7 +116,7 @@ def test_an_interrupted_demo_can_be_resumed_as_it_says(tmp_path: Path) -> None:
     resume = err.partition("To resume:  arena ")[2].split()
     process = started(tmp_path, *resume)
     assert process.stderr is not None
-    assert "rounds are in the journal already: resuming." in process.stderr.readline()
+    assert "in the journal already: resuming." in process.stderr.readline()
     assert interrupted(process)[0] == 130
 
 

@@ -252,7 +252,7 @@ def test_tokens_in_the_clear_get_a_warning_beyond_this_machine(tmp_path: Path) -
 def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, words: list[str]) -> None:
     with running(*words, cwd=tmp_path) as command:
         status, _, told = command.end()
-    assert (status, told) == (1, "Error: 'nowhere' is not an address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
+    assert (status, told) == (2, "Error: 'nowhere' is not an address; it looks like 127.0.0.1:4000 or [::1]:4000\n")
 
 
 def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:

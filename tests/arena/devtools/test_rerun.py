@@ -115,19 +115,19 @@ def not_started(facts: dict[str, Any]) -> None:
     facts["bots"][0]["cmd"] = ["false"]
 
 
-AGAIN, NOT_AGAIN = "The fault came again.", "The fault did not come again."
+AGAIN, NOT_AGAIN, ANOTHER = "The fault came again.", "The fault did not come again.", "Another fault came instead."
 
 
 @pytest.mark.parametrize(
     ("change", "words", "status", "now", "last"),
     [
         (good_again, [], 1, "no fault; bad answers 'play ", NOT_AGAIN),
-        (other_fault, [], 1, "bad: illegal-move: 'resign' is not an action", NOT_AGAIN),
+        (other_fault, [], 1, "bad: illegal-move: 'resign' is not an action", ANOTHER),
         (other_words, [], 0, "bad: crashed: ", AGAIN),
-        (not_started, [], 1, "bad: failed-to-start: ", NOT_AGAIN),
+        (not_started, [], 1, "bad: failed-to-start: ", ANOTHER),
         (good_again, ["--live"], 1, "no fault; the round ended by ", NOT_AGAIN),
-        (other_fault, ["--live"], 1, "bad: illegal-move: ", NOT_AGAIN),
-        (other_seat, ["--live"], 1, "bad: crashed: ", NOT_AGAIN),
+        (other_fault, ["--live"], 1, "bad: illegal-move: ", ANOTHER),
+        (other_seat, ["--live"], 1, "bad: crashed: ", ANOTHER),
         (other_words, ["--live"], 0, "bad: crashed: ", AGAIN),
     ],
 )

@@ -20,7 +20,7 @@ def test_a_tournament_that_is_over_says_so_at_once(tmp_path: Path) -> None:
         running("connect", address, "--token", token_of("ben"), "--", "random", cwd=tmp_path),
     ):
         first = server.end()[1]
-    for changed, status in (("", 0), ("event = 'another'\n", 1)):
+    for changed, status in (("", 0), ("event = 'another'\n", 2)):
         (tmp_path / "cup.toml").write_text("rounds = 2\n" + changed + text)
         with running("serve", "cup.toml", "--listen", "127.0.0.1:0", cwd=tmp_path) as again:
             found, table, told = again.end()
@@ -34,7 +34,7 @@ def test_a_key_needs_something_to_press_it_on(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(remote_bots("anna", "ben"))
     with running("serve", "cup.toml", "--listen", "127.0.0.1:0", "--begin", "key", cwd=tmp_path) as server:
         status, _, told = server.end()
-    assert (status, told) == (1, "Error: --begin key needs a terminal, or a pipe, on which Enter can be pressed\n")
+    assert (status, told) == (2, "Error: --begin key needs a terminal, or a pipe, on which Enter can be pressed\n")
 
 
 def test_a_certificate_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_certificate_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
     words = ("serve", "cup.toml", "--listen", "127.0.0.1:0", "--cert", "cup.toml", "--key", "cup.toml")
     with running(*words, cwd=tmp_path) as server:
         status, _, told = server.end()
-    assert status == 1
+    assert status == 2
     assert told.startswith("Error: cannot use --cert cup.toml with --key cup.toml:")
 
 
@@ -52,7 +52,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         with running("serve", "cup.toml", "--listen", address, cwd=tmp_path) as server:
             status, _, told = server.end()
-    assert (status, told) == (1, f"Error: cannot listen at {address}: Address already in use\n")
+    assert (status, told) == (2, f"Error: cannot listen at {address}: Address already in use\n")
 
 
 def test_events_for_programs(tmp_path: Path) -> None:

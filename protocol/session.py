@@ -101,7 +101,7 @@ def _tag(kind: type[Message]) -> str:
 
 
 _THINKING: Final = State.THINKING  # until Python 3.12, reading it from its class takes ten times as long
-_AFTER_ANSWER: Final = TRANSITIONS[_THINKING, Action]
+_ROUND: Final = TRANSITIONS[_THINKING, Action]
 _HELLOS: Final = frozenset((ServerHello, BotHello))
 _SENT_BY_BOTS: Final = frozenset(BotMessage.__args__)
 
@@ -131,7 +131,10 @@ class Session:
 
     def send_request(self, number: int, line: bytes) -> bytes:
         """Like `send`, for a request that is encoded already: its id, and its line, which is returned."""
-        state = self._state_after_sending(Request, line)
+        if self.state is _ROUND and not self._is_bot and len(line) <= MAX_LINE:  # the usual case
+            state = _THINKING
+        else:
+            state = self._state_after_sending(Request, line)
         if number <= self.last_id:
             raise LocalProtocolError(Code.UNKNOWN_ID, f"request {number} does not come after {self.last_id}")
         self.state, self.last_id, self._answered = state, number, False
@@ -160,7 +163,7 @@ class Session:
                 self._check_late(message)
                 return None
             self._answered = True
-            self.state = _AFTER_ANSWER
+            self.state = _ROUND
             return message
         kind = type(message)
         state = TRANSITIONS.get((self.state, kind))

@@ -69,7 +69,7 @@ class Conversation:
             return self.session.send(message)
         while self._waiting:
             self._take(self._waiting.popleft())
-        return self.session.send_request(message.id, message.line())
+        return self.session.send_request(message.id, message.line)
 
     @property
     def has_line(self) -> bool:

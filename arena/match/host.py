@@ -97,7 +97,7 @@ class Host:
         """The same request for another connection, which may have been used before and then has ids of its own."""
         session = self._guest.session
         assert session is not None
-        return EncodedRequest(max(request.id, session.last_id + self.id_step), request.fields)
+        return request.with_id(max(request.id, session.last_id + self.id_step))
 
     def end_round(self, outcome: Outcome, deals: Sequence[RevealedDeal]) -> RoundEnd | None:
         """The end of the round; None if the bot is not in a round."""

@@ -86,18 +86,16 @@ class Referee:
         self, ask: Ask, number: int, points: Points, clock: Clock, *, with_legal: bool = True
     ) -> EncodedRequest:
         """The question as a message, with the events since the seat's last request. Call it once for each question."""
-        seat = ask.seat
+        seat, moves = ask.seat, self.moves
+        news = moves[self._told[seat] :]
+        self._told[seat] = len(moves)
         rows = ask.rows if with_legal else ()
-        return EncodedRequest(number, self._fields.fields(seat, rows, points, self._untold(seat), clock))
+        return EncodedRequest(number, self._fields.request(number, seat, rows, points, news, clock))
 
     def last_news(self, seat: Seat, points: Points) -> EncodedNews:
         """The last position as the seat sees it, with the events since its last request. Call it once, at the end."""
-        return EncodedNews(self._fields.state(seat, points), self._fields.events(seat, self._untold(seat)))
-
-    def _untold(self, seat: Seat) -> list[Move]:
         news = self.moves[self._told[seat] :]
-        self._told[seat] = len(self.moves)
-        return news
+        return EncodedNews(self._fields.state(seat, points), self._fields.events(seat, news))
 
     def answer(self, text: str, ms: int, note: str | None = None) -> None:
         """Apply the move that the bot named. It forfeits the round if the move is illegal."""

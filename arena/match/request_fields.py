@@ -1,4 +1,4 @@
-"""The fields of requests as JSON, as one seat may see the game. Pure.
+"""Requests as JSON, as one seat may see the game. Pure.
 
 A match consists of requests, and most of a request is as in the one before. So the parts that recur are encoded once
 and joined here as text, instead of making a `messages.Request` for each decision. A test compares every request of
@@ -63,23 +63,34 @@ _PARTS: Final = _Texts[Clock | Points](lambda part: msgspec.json.encode(part).de
 
 
 class RequestFields:
-    """Makes the fields of all requests about one game."""
+    """Makes all requests about one game."""
 
     def __init__(self, game: Game):
         self._game = game
         self._stones = [[_EMPTY_STONE] * len(game.owners) for _ in SEATS]  # as each seat sees them
         self._changes_shown = 0  # of game.changes: `_stones` shows the stones as they were then
 
-    def fields(
-        self, seat: Seat, legal: Sequence[Row], points: Points, news: Sequence[tuple[Seat, str, object]], clock: Clock
-    ) -> str:
-        """All fields of a request to this seat but its type and id. `legal` are rows of actions, none to leave them
-        out; `news` are the moves since the seat's last request."""
+    def request(
+        self,
+        number: int,
+        seat: Seat,
+        legal: Sequence[Row],
+        points: Points,
+        news: Sequence[tuple[Seat, str, object]],
+        clock: Clock,
+    ) -> bytes:
+        """The line of a request to this seat. `legal` are rows of actions, none to leave them out; `news` are the moves
+        since the seat's last request."""
         actions = f'"legal":[{",".join([row.shown or _show(row) for row in legal])}],' if legal else ""
-        phase, state, events = _PHASES[self._game.phase], self.state(seat, points), self.events(seat, news)
-        return f'"phase":"{phase}",{actions}"state":{state},"events":{events},"clock":{_PARTS[clock]}}}'
+        told = ",".join([_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news])
+        phase, state = _PHASES[self._game.phase], self.state(seat, points)
+        return (
+            f'{{"type":"request","id":{number},"phase":"{phase}",{actions}"state":{state},"events":[{told}],'
+            f'"clock":{_PARTS[clock]}}}\n'
+        ).encode()
 
     def events(self, seat: Seat, news: Sequence[tuple[Seat, str, object]]) -> str:
+        """The field `events` alone."""
         told = [_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news]
         return f"[{','.join(told)}]"
 

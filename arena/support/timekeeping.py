@@ -14,6 +14,7 @@ from msgspec import Struct
 
 BEAT: Final = 0.005  # seconds between two looks at the clock, at most
 _NOTABLE: Final = 0.002  # seconds; a look that is late by less than this is ordinary
+_LATE: Final = BEAT + _NOTABLE
 _KEPT: Final = 2000  # stalls; at one a beat that is the last fifteen seconds
 
 
@@ -49,7 +50,7 @@ class Stalls:
         """Look at the clock and return whether there was a stall since the last look. No stall between two looks is
         missed."""
         now = self._now()
-        late = now - self.last_look > BEAT + _NOTABLE
+        late = now - self.last_look > _LATE
         if late:
             self._stalls.append(Stall(self.last_look, now))
             self.lost += now - self.last_look
@@ -60,6 +61,6 @@ class Stalls:
         """The stall that covers this moment, if any. After a stall something else may run before the look that was due,
         so a look that is overdue right now counts as a stall as well."""
         now = self._now()
-        if now - self.last_look > BEAT + _NOTABLE and self.last_look <= moment <= now:
+        if now - self.last_look > _LATE and self.last_look <= moment <= now:
             return Stall(self.last_look, now)
         return next((stall for stall in reversed(self._stalls) if stall.since <= moment <= stall.until), None)

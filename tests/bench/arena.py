@@ -94,7 +94,7 @@ def recorded_requests() -> list[bytes]:
         rng = random.Random(number)
         referee = Referee(PRESETS["base"], Deal.from_seed(str(number), tactics=False), SEATS[0])
         while ask := referee.ask():
-            lines.append(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None)).line())
+            lines.append(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None)).line)
             referee.answer(rng.choice(ask.legal).text, 0)
     return lines
 

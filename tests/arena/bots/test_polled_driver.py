@@ -25,7 +25,7 @@ class Pipes:
 
     def question(self) -> Ask:
         number = self.link.session.last_id + 1
-        return Ask(self.link, self.link.line_for(EncodedRequest(number, '"phase":"play"}')), 10.0)
+        return Ask(self.link, self.link.line_for(EncodedRequest(number, b"a request")), 10.0)
 
     def answer(self, number: int) -> None:
         os.write(self._answers, b'{"type":"action","id":%d,"move":"pass"}\n' % number)

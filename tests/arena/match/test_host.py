@@ -60,7 +60,7 @@ class Bot:
 
     def hear_request(self, request: EncodedRequest) -> None:
         assert self.session is not None
-        line = self.session.send_request(request.id, request.line())
+        line = self.session.send_request(request.id, request.line)
         heard = self.end.receive(line.rstrip(b"\n"))
         assert heard == request.decoded()
         self.heard.append(heard)

@@ -136,7 +136,7 @@ def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet,
     for game, _ in walk(rules, seed):
         made = made or RequestFields(game)
         for seat in SEATS:
-            request = EncodedRequest(1, made.fields(seat, (), NO_POINTS, (), UNTIMED)).decoded()
+            request = EncodedRequest(1, made.request(1, seat, (), NO_POINTS, (), UNTIMED)).decoded()
             rival, seen, state = other(seat), game.position().seen_by(seat), request.state
             assert state.hand == card_texts(seen.hands[seat])
             assert seen.clan_deck == (CLAN_BACK,) * state.decks.clan
@@ -164,7 +164,7 @@ def test_requests_are_encoded_as_the_protocol_encodes_them(rules: RuleSet, seed:
         clock = rng.choice([UNTIMED, Clock(1000, None), Clock(None, rng.randrange(10**6)), Clock(500, 0)])
         request = played.request(ask, number, points, clock, with_legal=rng.random() < 0.9)
         decoded = request.decoded()
-        assert request.line() == encode(decoded)
+        assert request.line == encode(decoded)
         assert (decoded.id, decoded.phase, decoded.clock) == (number, played.game.phase.value, clock)
         assert decoded.state.points == points
         assert decoded.legal in ((), tuple(action.text for action in played.game.legal_actions()))

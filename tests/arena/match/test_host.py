@@ -172,8 +172,10 @@ def test_ids_rise_from_where_the_connection_is_by_the_step_that_is_wanted() -> N
     assert (first.id, first.decoded().legal) == (1, ())
     assert bot.session is not None
     bot.session.last_id = 40
-    assert host.ask_again(first) == msgspec.structs.replace(first, id=41)
-    assert host.ask_again(msgspec.structs.replace(first, id=90)).id == 90
+    again = host.ask_again(first)
+    assert again.id == 41
+    assert again.decoded() == msgspec.structs.replace(first.decoded(), id=41)
+    assert host.ask_again(first.with_id(90)) == first.with_id(90)
     host.id_step = 1001
     assert host.ask(ask, UNTIMED).id == 1041
 

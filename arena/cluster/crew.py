@@ -134,7 +134,8 @@ class ClusterCrew:
 
     def _setup(self, worker: RemoteWorker) -> Setup:
         affinity = self._config.affinity
-        return Setup(1, None if affinity is False else worker.core, always_pinned=bool(affinity), in_turn=True)
+        may_pin = worker.is_core_idle if affinity is None else affinity
+        return Setup(1, worker.core if may_pin else None, always_pinned=bool(affinity), in_turn=True)
 
     def refused(self, host: Host) -> None:
         self._warn(f"{host.name} does not play: {host.problems[0]}")
@@ -177,8 +178,10 @@ class ClusterCrew:
     def _with_room(self) -> Shift | None:
         """The shift with the fewest matches, if it may have one more."""
         shift = min(self._shifts, key=lambda each: len(each.attempts), default=None)
-        room = 2 if self._pace.is_quick and len(self._waiting) > len(self._shifts) else 1
-        return shift if shift is not None and len(shift.attempts) < room else None
+        if shift is None:
+            return None
+        room = min(self._pace.matches, 1 + (len(self._waiting) - 1) // len(self._shifts))  # the last ones are shared
+        return shift if len(shift.attempts) < room else None
 
     def _help_stragglers(self) -> None:
         """Have the oldest matches played a second time, if that is fair and a shift is free."""

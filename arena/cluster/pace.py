@@ -9,6 +9,8 @@ _FEWEST: Final = 2  # deals that a shift has ahead
 _MOST: Final = 64
 _AHEAD: Final = 1.0  # seconds of play for which a shift has deals
 _QUICK: Final = 2.0  # seconds of a match; on a busy machine the way there and back takes a good part of one
+_WAY: Final = 0.3  # seconds for the way there and back, at least: reports and orders are sent together
+_MOST_MATCHES: Final = 8
 
 
 class Pace:
@@ -28,9 +30,12 @@ class Pace:
         return sorted(self._matches)[len(self._matches) // 2] if self._matches else math.inf
 
     @property
-    def is_quick(self) -> bool:
-        """Whether the way to a machine and back takes long in comparison with a match."""
-        return self.match_seconds < _QUICK
+    def matches(self) -> int:
+        """How many matches a shift should have, so that it has one to play while its reports and orders are on their
+        way."""
+        if self.match_seconds >= _QUICK:
+            return 1
+        return min(1 + math.ceil(_WAY / self.match_seconds), _MOST_MATCHES)
 
     @property
     def deals(self) -> int:

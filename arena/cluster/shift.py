@@ -32,7 +32,7 @@ from arena.worker.process import END_SECONDS, WorkerProcess
 
 TOPIC: Final = "schotten-arena"  # one for all tournaments: a scheduler keeps the latest events of each topic
 _CHUNK: Final = 1 << 16
-_PAUSE: Final = 0.05  # seconds between two events: a Dask event costs much more than a report
+_PAUSE: Final = 0.1  # seconds between two events: a Dask event costs much more than a report
 _LOOK: Final = 0.2  # seconds between two looks whether the shift is still wanted
 _PLAYING: Final = ("executing", "long-running")  # states of a task that Dask has not given up
 
@@ -89,7 +89,7 @@ def play_shift(run: str, task: str) -> None:
     shift = _Shift(run, task)
     try:
         with own_core() as core, WorkerProcess() as process:
-            shift.tell("ready", b"" if core is None else str(core).encode())
+            shift.tell("ready", core.encode())
             shift.play(process)
     except OSError as error:
         shift.tell("end", f"could not be started ({error.strerror})".encode())
@@ -98,9 +98,9 @@ def play_shift(run: str, task: str) -> None:
 
 
 @contextmanager
-def own_core() -> Iterator[int | None]:
-    """A core that no other shift of this machine has during the block, and no other program needs; None if there is
-    none. The kernel frees a name that was bound when the process ends, however it ends."""
+def own_core() -> Iterator[str]:
+    """The number of a core that no other shift of this machine has during the block, with a "?" if other programs may
+    need it; empty if there is none. The kernel frees a name that was bound when the process ends, however it ends."""
     cores, taken = sorted(os.sched_getaffinity(0)), 0
     for core in cores:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as held:
@@ -111,9 +111,9 @@ def own_core() -> Iterator[int | None]:
                 continue
             # A shift that plays counts among the other programs, too.
             idle = len(cores) - max(taken, other_programs()) > 0
-            yield core if idle else None
+            yield f"{core}" if idle else f"{core}?"
             return
-    yield None
+    yield ""
 
 
 class _Shift:

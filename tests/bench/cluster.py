@@ -36,12 +36,12 @@ def measured(bots: list[str], cycles: int, journal: Path, *words: str) -> float:
     return (len(ended) - first - 1) / (ended[-1] - ended[first])
 
 
-def compared(title: str, command: str, cycles: int, cluster: Cluster, *seed: str) -> list[str]:
+def compared(title: str, command: str, cycles: int, cluster: Cluster, *words: str) -> list[str]:
     bots, journal = [f"{name}={command}" for name in "abcd"], cluster.folder / "cup.jsonl"
     here, there = [], []
     for _ in range(RUNS):
-        here.append(measured(bots, cycles, journal, "--workers", "2", "--concurrency", "2", *seed))
-        there.append(measured(bots, cycles, journal, "--scheduler", cluster.address, *seed))
+        here.append(measured(bots, cycles, journal, "--workers", "2", "--concurrency", "2", *words))
+        there.append(measured(bots, cycles, journal, "--scheduler", cluster.address, *words))
     ratio, middle = max(there) / max(here), statistics.median(there) / statistics.median(here)
     return [title, f"{max(here):,.0f}", f"{max(there):,.0f}", f"{ratio:.2f} (median {middle:.2f}; at least 0.9)"]
 
@@ -54,8 +54,9 @@ def main() -> None:
         with Cluster(Path(folder)) as cluster:
             cluster.await_workers()
             rows = [
-                compared("C bots, public seed", bot, 20, cluster, "--seed", "7"),
-                compared("C bots, secret deals", bot, 20, cluster),
+                # By default workers are pinned only if the machine was idle for a while.
+                compared("C bots, public seed", bot, 20, cluster, "--seed", "7", "--affinity", "true"),
+                compared("C bots, secret deals", bot, 20, cluster, "--affinity", "true"),
                 compared("Python bots, secret deals", python, 4, cluster),
             ]
     print("\nA Dask cluster (a scheduler, two workers of one thread), matches of 20 rounds")

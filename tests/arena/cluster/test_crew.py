@@ -175,7 +175,7 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("no_bridge")
-@pytest.mark.parametrize(("count", "given"), [(1, 1), (2, 1), (3, 2), (9, 2)])
+@pytest.mark.parametrize(("count", "given"), [(1, 1), (2, 1), (3, 2), (9, 4)])
 def test_quick_matches_are_given_early_but_not_the_last_ones(
     count: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,8 +61,9 @@ def test_a_resume_reads_of_a_round_all_but_its_cards_and_moves() -> None:
     fault = FaultLine(seat=1, detail="late", bundle="cup.faults/1", withdrawn=True)
     line = replace(numbered_round(0, ("a", "b")), fault=fault, salt="5a", players=("1f", None))
     head = msgspec.json.decode(encoded(line), type=RoundHead)
-    assert {name: getattr(line, name) for name in head.__struct_fields__} == asdict(head)
-    assert {"deck", "tactics", "moves", "notes"}.isdisjoint(head.__struct_fields__)
+    read = {name: value for name, value in asdict(head).items() if not isinstance(value, msgspec.Raw)}
+    assert {name: getattr(line, name) for name in read} == read
+    assert set(head.__struct_fields__) - set(read) == {"deck", "tactics", "moves"}  # they only have to be there
     full, partial = Ledger(max_faults=1), Ledger(max_faults=1)
     assert full.add(line) == partial.add(head) == ["b"]
     assert full == partial

@@ -61,7 +61,7 @@ def answered(screen: TableScreen, line: str) -> str | Wish | list[str]:
     if move in view.legal:
         why = view.why_claim(move, screen.opponent)
         return [f"{move}: {why or 'this is legal'}"]
-    return [f"{move}: {view.why_not(move) or 'the server does not allow it now'}", legal_line(screen)]
+    return [view.refusal(move), legal_line(screen)]
 
 
 def heading(screen: TableScreen) -> list[str]:

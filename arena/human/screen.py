@@ -209,8 +209,7 @@ class TableScreen:
         assert self.choice is not None
         if move in self.choice.view.legal:
             return Move(move)
-        why = self.choice.view.why_not(move) or "the server does not allow it now"
-        return attrs.evolve(self, typed=None, message=f"{move}: {printable(why)}")
+        return attrs.evolve(self, typed=None, message=printable(self.choice.view.refusal(move)))
 
     def _claim(self, choice: Choice) -> "TableScreen | Move":
         """Claim the chosen stone. In another phase, or if `done` is chosen, say what to do instead."""

@@ -48,12 +48,13 @@ class View:
     def phase(self) -> Phase:
         return self._game.phase
 
-    def why_not(self, move: str) -> str | None:
-        """Why the move is illegal, in the engine's words; None if it is legal."""
+    def refusal(self, move: str) -> str:
+        """Why a move that is not among the legal ones cannot be played."""
         try:
-            return reason_illegal(self._game, parse(move))
+            why = reason_illegal(self._game, parse(move)) or "the server does not allow it now"
         except EngineError as error:
-            return str(error)
+            return str(error)  # it quotes the move
+        return f"{move}: {why}"
 
     def why_claim(self, move: str, opponent: str) -> str | None:
         """Why the claim holds; None if the move is not a legal claim."""

@@ -67,8 +67,11 @@ def test_reasons_are_those_of_the_real_game(rules: RuleSet, seed: int) -> None:
     for referee, request in decisions(rules, seed):
         view = view_of(rules, request)
         for action in rng.sample(list(every_action()), 30):
-            assert view.why_not(action.text) == reason_illegal(referee.game, action)
-        assert all(view.why_not(move) is None for move in request.legal)
+            if why := reason_illegal(referee.game, action):
+                assert view.refusal(action.text) == f"{action.text}: {why}"
+            else:
+                assert action.text in request.legal
+        assert view.refusal("foo").startswith("'foo' is not an action: ")
 
 
 @settings(max_examples=10, deadline=None)

@@ -10,7 +10,7 @@ from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalAction, PositionError
-from engine.legality import Row, legal_rows, reason_illegal
+from engine.legality import legal_rows, reason_illegal
 from engine.phase import CLAIM, DRAW, PLAY, Phase
 from engine.position import Position
 from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
@@ -97,10 +97,6 @@ class Game(Table):
     def legal_actions(self) -> list[Action]:
         """All actions that the player to move may take, in a fixed order; none once the round is over."""
         return [action for row in legal_rows(self) for action in row.actions]
-
-    def legal_rows(self) -> list[Row]:
-        """The same actions in rows."""
-        return legal_rows(self)
 
     def apply(self, action: Action) -> None:
         """Apply the action of the player to move, and everything that follows automatically up to the next decision.

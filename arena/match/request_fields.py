@@ -82,15 +82,14 @@ class RequestFields:
         """The line of a request to this seat. `legal` are rows of actions, none to leave them out; `news` are the moves
         since the seat's last request."""
         actions = f'"legal":[{",".join([row.shown or _show(row) for row in legal])}],' if legal else ""
-        told = ",".join([_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news])
-        phase, state = _PHASES[self._game.phase], self.state(seat, points)
+        phase, state, events = _PHASES[self._game.phase], self.state(seat, points), self.events(seat, news)
         return (
-            f'{{"type":"request","id":{number},"phase":"{phase}",{actions}"state":{state},"events":[{told}],'
+            f'{{"type":"request","id":{number},"phase":"{phase}",{actions}"state":{state},"events":{events},'
             f'"clock":{_PARTS[clock]}}}\n'
         ).encode()
 
     def events(self, seat: Seat, news: Sequence[tuple[Seat, str, object]]) -> str:
-        """The field `events` alone."""
+        """The moves since the seat's last request, as it may know them."""
         told = [_OWN_EVENTS[move] if by == seat else _RIVAL_EVENTS[move] for by, move, _ in news]
         return f"[{','.join(told)}]"
 

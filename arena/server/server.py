@@ -210,8 +210,8 @@ class Server:
             self._warnings += tournament.warnings
             self.rescue = tournament.rescue
             self._tournament = None
-        if before < total == before + tournament.saved:
-            end(self._journal, config)
+            if before < total == before + tournament.saved:  # it is over, even if a cancellation came just after that
+                end(self._journal, config)
         self._listener.heard(TournamentEnded(self.cycles.finished, self.cycles.total))
 
     def _signalled(self) -> None:

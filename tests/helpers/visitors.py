@@ -73,6 +73,7 @@ class Served:
     heard: Heard
     journal: Path
     over: trio.Event
+    cancel: Callable[[], None]  # end it at once, as an error of the program would
 
     def rounds(self) -> list[RoundLine]:
         return [entry.line for entry in read(self.journal, JournalLine) if isinstance(entry.line, RoundLine)]
@@ -114,7 +115,7 @@ async def serving(
 
             address = await nursery.start(run)
             try:
-                yield Served(server, address, heard, config.journal, over)
+                yield Served(server, address, heard, config.journal, over, nursery.cancel_scope.cancel)
             finally:
                 while _visitors:
                     await trio.aclose_forcefully(_visitors.pop().stream)

@@ -8,8 +8,10 @@ import trio
 from arena.journal.deal_secret import secret_path
 from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, read
 from arena.plan.deals import DealKey
+from arena.server.events import ServerEvent
 from arena.stats.roster import By
 from arena.stats.standings import fold
+from arena.tournament.events import RoundFinished, TournamentEvent
 from protocol.messages import PROTOCOL, BotHello, Error
 from tests.helpers.visitors import (
     connected,
@@ -90,6 +92,19 @@ async def test_an_author_may_update_a_bot_at_any_time_and_its_versions_are_told_
     assert problems == []
     assert {"anna 1.0", "anna 2.0", "ben"} <= {totals.name for totals in standings.totals()}
     assert {totals.name for totals in fold([served.journal])[0].totals()} == {"anna", "ben"}
+
+
+async def test_the_secret_is_revealed_even_if_the_server_is_cancelled_just_after_the_last_round(tmp_path: Path) -> None:
+    def cancel_after_the_last(event: ServerEvent | TournamentEvent) -> None:
+        if isinstance(event, RoundFinished) and event.line.id == "1.1-2.2":
+            served.cancel()
+
+    async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
+        served.heard.heard = cancel_after_the_last  # type: ignore[method-assign]
+        bots.start_soon(come_openly, served.address, "anna")
+        bots.start_soon(come_openly, served.address, "ben")
+        await trio.sleep_forever()
+    assert [line.id for line in served.verified()] == ["1.1-2.1", "1.1-2.2"]
 
 
 async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -> None:

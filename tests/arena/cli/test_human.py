@@ -79,6 +79,7 @@ def test_the_end_of_a_round_is_shown_until_enter_is_pressed(name: str, tmp_path:
     with arena_in_terminal(words(rules=name, rounds=2, opponent="counting"), tmp_path) as session:
         person = Person(session)
         person.play_round(change=0)
+        session.wait_until(lambda: bool(rounds_in(tmp_path / "m.jsonl")), "the line of the round in the journal")
         (line,) = rounds_in(tmp_path / "m.jsonl")
         check_last_screen(line, session.lines)
         session.press("ucx:")  # nothing of this leads on

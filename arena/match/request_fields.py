@@ -26,6 +26,7 @@ _CARD: Final = tuple([f'"{text}"' for text in CARD_TEXTS])
 # By seat: how a message to it names a seat, or nobody.
 _WHO: Final = tuple([{None: "null", seat: '"you"', other(seat): '"opponent"'} for seat in SEATS])
 _NO_TACTICS: Final = '"discard":[],"tactics_played":{"yours":[],"theirs":[]},"recruiter":null'
+_NO_MODES: Final = '"needs":3,"modes":[],"complete_first":'
 _EMPTY_STONE: Final = '{"yours":[],"theirs":[],"owner":null,"needs":3,"modes":[],"complete_first":null}'
 
 
@@ -120,7 +121,10 @@ class RequestFields:
         game, (first, second) = self._game, self._stones
         for stone in game.changes[self._changes_shown :]:
             one, two = _CARDS[game.sides[0][stone]], _CARDS[game.sides[1][stone]]
-            rest = f'"needs":{game.needs[stone]},"modes":[{_CARDS[game.modes[stone]]}],"complete_first":'
+            modes = game.modes[stone]
+            rest = _NO_MODES
+            if modes:
+                rest = f'"needs":{game.needs[stone]},"modes":[{_CARDS[modes]}],"complete_first":'
             owner, complete = game.owners[stone], game.complete_first[stone]
             first[stone] = f'{{"yours":[{one}],"theirs":[{two}],"owner":{_WHO[0][owner]},{rest}{_WHO[0][complete]}}}'
             second[stone] = f'{{"yours":[{two}],"theirs":[{one}],"owner":{_WHO[1][owner]},{rest}{_WHO[1][complete]}}}'

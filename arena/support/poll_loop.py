@@ -17,7 +17,6 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, Generic, TypeVar
 
 import attrs
-from msgspec import Struct
 
 from arena.support.timekeeping import BEAT, Stalls, TimeIsUp
 
@@ -44,7 +43,8 @@ class Signal:
         return self._is_set
 
 
-class Wait(Struct, eq=False):
+@attrs.define(eq=False)
+class Wait:
     """What a task waits for: a descriptor that is ready for `events`, or a signal."""
 
     descriptor: int

@@ -49,10 +49,10 @@ _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
 _REST: Final = 0.05  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
-_FASTEST: Final = (
-    0.001  # seconds for a round, at least: a rest must not outlast a match, whose worker then needs another
-)
-_FEW: Final = 5  # rounds before the end of a match: too few for a rest
+# A rest must not outlast a match, because its worker then needs another one. So a round is expected to take this part of
+# the shortest time that was seen in the match, but at least so many seconds.
+_HASTE: Final = 0.7
+_FASTEST: Final = 0.001
 _CALM: Final = 20  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
 Hear = Callable[[Report], Awaitable[None]]
 
@@ -92,11 +92,23 @@ class _Playing:
     was_shown: bool = False
     death: Death | None = None
     over: trio.Event = attrs.field(factory=trio.Event)
+    _finished: int = 0  # rounds since the last look at the clock
+    _looked: float = attrs.field(factory=trio.current_time)
+    _round_seconds: float = math.inf  # the shortest time from look to look, for each of the rounds
 
-    @property
-    def rounds_left(self) -> int:
-        """After the one under way; 0 if none is."""
-        return 0 if self.under_way is None else self.length - self.under_way.number
+    def finished(self) -> None:
+        """Count a round."""
+        self._finished += 1
+
+    def is_busy_until(self, now: float) -> float:
+        """A moment until which the match will hardly be over."""
+        if self._finished:
+            self._round_seconds = min(self._round_seconds, (now - self._looked) / self._finished)
+            self._looked, self._finished = now, 0
+        if self.under_way is None:
+            return now
+        fastest = _FASTEST if self._round_seconds == math.inf else max(_FASTEST, _HASTE * self._round_seconds)
+        return now + (self.length - self.under_way.number) * fastest
 
 
 class CrewWorker:
@@ -157,11 +169,11 @@ class CrewWorker:
 
     async def _rest(self) -> None:
         """Let reports of the next milliseconds wait, unless a match may be over by then."""
-        left = min((playing.rounds_left for playing in self.matches.values()), default=0)
-        if left > _FEW:
-            now = trio.current_time()
+        now = trio.current_time()
+        busy = min((playing.is_busy_until(now) for playing in self.matches.values()), default=now)
+        if busy > now:
             together = (now // _REST + 1) * _REST  # all workers at the same time
-            await trio.sleep_until(min(together, now + left * _FASTEST))
+            await trio.sleep_until(min(together, busy))
 
     async def _received(self) -> bytes:
         self._is_heard = True
@@ -179,8 +191,9 @@ class CrewWorker:
             case Shown(match):
                 self.matches[match].was_shown = True
                 return
-            case Finished():
+            case Finished(line):
                 self._calm += 1
+                self.matches[line.match].finished()
             case MatchOver(match):
                 self.matches.pop(match).over.set()
                 return

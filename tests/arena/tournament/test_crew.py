@@ -4,6 +4,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 import trio
 import trio.testing
 
@@ -123,28 +124,26 @@ async def test_a_round_that_the_match_waits_for_ends_the_rests(mock_clock: trio.
         assert await scene.heard() == [name]
 
 
-async def test_the_last_rounds_of_a_match_are_heard_at_once(mock_clock: trio.testing.MockClock) -> None:
+@pytest.mark.parametrize("pace", [0.002, 0.004, 0.03])
+async def test_no_rest_outlasts_the_match(pace: float, mock_clock: trio.testing.MockClock) -> None:
     """The next match begins when the owner knows that this one is over."""
     async with begun(mock_clock) as scene:
+        batches = []
         for number in range(1, LENGTH + 1):
+            mock_clock.jump(pace)
+            name = scene.play(number)
+            batches.append(await scene.heard())
+        assert batches[-1][-1] == name
+        assert [name for batch in batches for name in batch] == [each.id for each in scene.job.planned.rounds]
+        together = sum(map(bool, batches[CALM:]))
+        least = (LENGTH - CALM) * pace / REST
+        assert least / 2 < together < 2 * least + 20  # the last ones are heard one by one
+
+
+async def test_a_round_that_was_slow_does_not_make_the_next_ones_slow(mock_clock: trio.testing.MockClock) -> None:
+    async with begun(mock_clock) as scene:
+        for number in range(1, LENGTH + 1):
+            mock_clock.jump(1 if number in (1, 2, LENGTH - 3) else 0.002)
             name = scene.play(number)
             heard = await scene.heard()
-            if number < LENGTH - 5:
-                heard += await scene.heard(after=min(REST, (LENGTH - number) * 0.001))
-            assert heard == [name]
-
-
-async def test_what_a_worker_reported_before_it_died_is_heard(mock_clock: trio.testing.MockClock) -> None:
-    async with begun(mock_clock) as scene:
-        for number in range(1, CALM + 1):
-            scene.play(number)
-        await scene.heard()
-        names = [scene.play(CALM + 1), scene.play(CALM + 2)]
-        scene.process.report(Shown(scene.job.planned.id))
-        scene.process.kill()
-        assert await scene.heard(after=REST) == names
-        assert await scene.heard(after=REST) == []
-        playing = scene.worker.matches[scene.job.planned.id]
-        assert playing.death is not None
-        assert playing.death.was_shown
-        assert playing.death.under_way == scene.job.planned.rounds[CALM + 2]
+        assert heard[-1] == name

@@ -49,8 +49,8 @@ _BEAT: Final = 1.0  # seconds
 _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; those of a busy machine come in time
 _CHUNK: Final = 1 << 16
 _REST: Final = 0.05  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
-# A rest must not outlast a match, because its worker then needs another one. So a round is expected to take this part of
-# the shortest time that was seen in the match, but at least so many seconds.
+# A rest must not outlast a match, whose worker then needs another one. So a round is expected to take this part of the
+# shortest time that was seen in the match, but at least so many seconds.
 _HASTE: Final = 0.7
 _FASTEST: Final = 0.001
 _CALM: Final = 20  # rounds in a row after which the match did not wait for an answer; then the next one hardly will

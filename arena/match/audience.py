@@ -5,7 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from arena.match.referee import Referee
+from arena.match.referee import Move
+from engine.game import Game
 from engine.scoring import Outcome
 
 
@@ -20,6 +21,14 @@ class Scene(Struct, frozen=True):
     points: tuple[int, int]
 
 
+class Sight(Struct, frozen=True):
+    """The round as it stands when spectators look. It can be pickled, and a compiled referee cannot."""
+
+    game: Game
+    moves: list[Move]
+    outcome: Outcome | None
+
+
 class Audience(Protocol):
     """What a match calls while it is played. arena/server/spectators.py implements it."""
 
@@ -27,7 +36,7 @@ class Audience(Protocol):
     def watchers(self) -> Sized:
         """The spectators that are present; the match shows nothing while there are none."""
 
-    def look(self, scene: Scene, referee: Referee) -> None:
+    def look(self, scene: Scene, sight: Sight) -> None:
         """Show the position after a move."""
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:

@@ -2,7 +2,6 @@
 Pure: it says what it wants (bots/wants.py), and a driver does it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Final
 
 import attrs
@@ -11,7 +10,7 @@ from arena.bots.player import LeftBetweenRounds, StartFailure, TakenBack
 from arena.bots.wants import Both, Logic
 from arena.journal.endings import Fault
 from arena.journal.lines import AssistedLine
-from arena.match.audience import Audience, Scene
+from arena.match.audience import Audience, Scene, Sight
 from arena.match.host import Host
 from arena.match.referee import Move, Referee
 from arena.match.reveals import Reveals
@@ -155,9 +154,11 @@ class Match:
         return None
 
     def _watched(self, planned: PlannedRound, referee: Referee, score: Score) -> Watched:
-        if self._audience is None:
+        audience = self._audience
+        if audience is None:
             return (), lambda: None
-        return self._audience.watchers, partial(self._audience.look, self._scene(planned, score), referee)
+        scene = self._scene(planned, score)
+        return audience.watchers, lambda: audience.look(scene, Sight(referee.game, referee.moves, referee.outcome))
 
     def _scene(self, planned: PlannedRound, score: Score) -> Scene:
         names = self._players[0].spec.name, self._players[1].spec.name

@@ -15,8 +15,7 @@ import trio
 
 from arena.bots.conversation import LinkClosed
 from arena.bots.link import Link
-from arena.match.audience import Scene
-from arena.match.referee import Referee
+from arena.match.audience import Scene, Sight
 from arena.match.translate import seat_number
 from arena.server.rates import Place, Room
 from engine.actions import parse
@@ -163,14 +162,14 @@ class Gallery:
             self.watchers.remove(watcher)
             self._room.leave(watcher)
 
-    def look(self, scene: Scene, referee: Referee) -> None:
+    def look(self, scene: Scene, sight: Sight) -> None:
         """Show the position after a move, unless the last picture of the match was shown only just now."""
         now = trio.current_time()
-        if referee.outcome is None and now < self._next_picture.get(scene.match, 0):
+        if sight.outcome is None and now < self._next_picture.get(scene.match, 0):
             return
         each = max(1 / _PICTURES_PER_SECOND, len(self.watchers) / _SENT_PER_SECOND)
         self._next_picture[scene.match] = now + each
-        self._show(scene.match, lambda: picture(scene, referee, self._show_hands))
+        self._show(scene.match, lambda: picture(scene, sight, self._show_hands))
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:
         self._show(scene.match, lambda: result(scene, outcome))
@@ -188,9 +187,9 @@ class Gallery:
                 watcher.put(line)
 
 
-def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition:
-    position = referee.game.position()
-    seat, move, ms = referee.moves[-1] if referee.moves else (None, None, None)
+def picture(scene: Scene, sight: Sight, show_hands: bool) -> WatchedPosition:
+    position = sight.game.position()
+    seat, move, ms = sight.moves[-1] if sight.moves else (None, None, None)
     if not show_hands:
         position = position.seen_by(None)
         move = parse(move).public_text if move else None
@@ -201,7 +200,7 @@ def picture(scene: Scene, referee: Referee, show_hands: bool) -> WatchedPosition
         bots=scene.bots,
         first=seat_number(scene.first),
         points=scene.points,
-        number=len(referee.moves),
+        number=len(sight.moves),
         seat=None if seat is None else seat_number(seat),
         move=move,
         ms=ms,

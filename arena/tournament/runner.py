@@ -241,8 +241,8 @@ class Tournament:
             case Bundled(_, round_id, folder, files) if round_id not in self._ledger.finished:
                 if problem := keep_bundle(self._beside("faults"), folder, files):
                     self.warn(problem)
-            case Looked(scene, referee) if self._audience is not None:
-                self._audience.look(scene, referee)
+            case Looked(scene, sight) if self._audience is not None:
+                self._audience.look(scene, sight)
             case RoundSeen(scene, outcome) if self._audience is not None:
                 self._audience.round_over(scene, outcome)
 

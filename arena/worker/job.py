@@ -19,8 +19,7 @@ from engine.ruleset import RuleSet
 from engine.scoring import Outcome, Score
 
 if TYPE_CHECKING:
-    from arena.match.audience import Scene
-    from arena.match.referee import Referee
+    from arena.match.audience import Scene, Sight
 
 Bots = tuple[AnySpec, AnySpec]
 
@@ -160,7 +159,7 @@ class Looked(Struct, frozen=True):
     """The position after a move, for spectators."""
 
     scene: "Scene"
-    referee: "Referee"
+    sight: "Sight"
 
 
 class RoundSeen(Struct, frozen=True):

@@ -4,8 +4,7 @@ import math
 import time
 from typing import Final
 
-from arena.match.audience import Scene
-from arena.match.referee import Referee
+from arena.match.audience import Scene, Sight
 from arena.worker.job import Looked, RoundSeen
 from arena.worker.outbox import Outbox
 from engine.scoring import Outcome
@@ -22,13 +21,13 @@ class Viewers:
     def are_there(self, watched: bool) -> None:
         self.watchers[:] = [True] if watched else []
 
-    def look(self, scene: Scene, referee: Referee) -> None:
+    def look(self, scene: Scene, sight: Sight) -> None:
         now = time.monotonic()
         too_soon = now < self._last_look.get(scene.match, -math.inf) + _PAUSE or self._outbox.is_full
-        if too_soon and referee.outcome is None:  # the last position of a round is never left out
+        if too_soon and sight.outcome is None:  # the last position of a round is never left out
             return
         self._last_look[scene.match] = now
-        self._outbox.send(Looked(scene, referee))
+        self._outbox.send(Looked(scene, sight))
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:
         if self.watchers:

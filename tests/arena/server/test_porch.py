@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.match.audience import Scene
-from arena.match.referee import Referee
+from arena.match.audience import Scene, Sight
 from arena.server.rates import place_of
 from arena.server.spectators import Gallery, Watcher
 from engine.cards import SEATS
 from engine.deal import Deal
+from engine.game import Game
 from engine.ruleset import PRESETS
 from protocol.messages import PROTOCOL, BotHello, Bye, Error, Watching, Welcome
 from tests.helpers.visitors import ELSEWHERE, Visitor, arrived, connected, remote_bots, serving, token_of
@@ -191,15 +191,15 @@ def gallery_with(count: int) -> tuple[Gallery, list[Watcher]]:
 SCENE = Scene("1.1-2", 1, "base", ("anna", "ben"), 0, (0, 0))
 
 
-def referee() -> Referee:
+def first_sight() -> Sight:
     rules = PRESETS["base"]
-    return Referee(rules, Deal.from_seed("7", rules.tactics), SEATS[0])
+    return Sight(Game.new(rules, Deal.from_seed("7", rules.tactics), SEATS[0]), [], None)
 
 
 async def test_a_picture_is_encoded_once_for_all_watchers(mock_clock: trio.testing.MockClock) -> None:
     assert mock_clock.rate == 0
     gallery, watchers = gallery_with(5)
-    gallery.look(SCENE, referee())
+    gallery.look(SCENE, first_sight())
     lines = [(await watcher.next())[0] for watcher in watchers]
     assert lines[0].startswith(b'{"type":"position"')
     assert len({id(line) for line in lines}) == 1
@@ -210,9 +210,9 @@ async def test_the_more_watch_the_fewer_pictures_each_gets(
     mock_clock: trio.testing.MockClock, count: int, pictures: int
 ) -> None:
     gallery, watchers = gallery_with(count)
-    game, seen = referee(), 0
+    sight, seen = first_sight(), 0
     for _ in range(10_000):  # ten seconds
-        gallery.look(SCENE, game)
+        gallery.look(SCENE, sight)
         mock_clock.jump(0.001)
         with trio.move_on_after(0):  # there may be none
             seen += (await watchers[0].next())[0].count(b"\n")

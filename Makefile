@@ -23,14 +23,15 @@ pure:  ## remove what was compiled: the sources run again
 	@rm -rf build/lib.* arena/support/compiled_from.txt
 	@find arena engine protocol -name '*.so' -delete
 
-# In a copy, so that the sources are what runs here. Bots get no PYTHONPATH, and run the sources.
+# In a copy with an environment of its own, so that the sources are what runs here, and that every command, worker and
+# bot of the tests there is compiled. The environment is kept: it takes longer to make than the rest of the copy.
 COPY := build/compiled_copy
-test-compiled: $(READY)  ## the tests of what is compiled, compiled; needs a C compiler
-	@rm -rf $(COPY) && mkdir -p $(COPY)
-	@git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t $(COPY)
-	@cd $(COPY) && ARENA_COMPILED=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext --inplace
-	@cd $(COPY) && PYTHONPATH=$(CURDIR)/$(COPY) $(CURDIR)/$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup \
-		tests/engine tests/protocol tests/arena/match tests/arena/worker
+test-compiled: $(READY)  ## all tests, compiled, in a copy; needs a C compiler
+	@mkdir -p $(COPY)
+	@find $(COPY) -mindepth 1 -maxdepth 1 -not -name $(VENV) -exec rm -rf {} +
+	@git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference --preserve=timestamps -t $(COPY)
+	@$(MAKE) --no-print-directory -C $(COPY) compiled
+	@$(MAKE) --no-print-directory -C $(COPY) test
 
 coverage: pure $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage

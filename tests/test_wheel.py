@@ -148,7 +148,17 @@ def test_an_author_reads_the_specification(installed: Installed) -> None:
     assert installed.run("arena", "spec") == (ROOT / "SPEC.md").read_text()
 
 
-# The same wheel, compiled. The pure one is the default, and `make compiled` lets all other tests run what is compiled.
+# The same wheel, compiled. `make test-compiled` runs all tests with what is compiled; these few are a sample of them,
+# so that a difference is noticed before.
+
+SAMPLE = (
+    "tests/engine",
+    "tests/protocol/test_framing.py",
+    "tests/protocol/test_session.py",
+    "tests/arena/match/test_referee.py",
+    "tests/arena/match/test_host.py",
+    "tests/arena/server/test_spectators.py",
+)
 
 
 def test_a_compiled_wheel_plays_and_notices_changed_sources(source: Path, tmp_path: Path) -> None:
@@ -158,6 +168,7 @@ def test_a_compiled_wheel_plays_and_notices_changed_sources(source: Path, tmp_pa
     compiled = Installed(wheel_of(source, tmp_path / "wheel", ARENA_COMPILED="1"), tmp_path)
     says_so_and_plays(compiled)
     runs_every_module_of_the_list_compiled(compiled)
+    passes_the_sample(compiled)
     notices_a_changed_source(compiled, "engine/game.py")
     notices_a_changed_source(compiled, "protocol/messages.py")  # it is not compiled, but imported by compiled modules
     runs_the_sources_if_the_build_is_for_another_interpreter(compiled)
@@ -178,6 +189,16 @@ def runs_every_module_of_the_list_compiled(compiled: Installed) -> None:
     for path in paths:
         assert path.suffix == ".so"
         assert path.is_relative_to(compiled.environment)
+
+
+def passes_the_sample(compiled: Installed) -> None:
+    """Beside the packages, so that the tests import those. Random input, which takes longest, is left out."""
+    shutil.copy(ROOT / "pyproject.toml", compiled.packages)
+    shutil.copytree(ROOT / "tests", compiled.packages / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    sample = [str(compiled.packages / each) for each in SAMPLE]
+    options = ["--rootdir", str(compiled.packages), "-p", "no:cacheprovider", "-m", "not fuzz"]
+    said = compiled.run(str(compiled.python), "-m", "pytest", *options, *sample)
+    assert "the arena runs compiled\n" in said
 
 
 def notices_a_changed_source(compiled: Installed, path: str) -> None:

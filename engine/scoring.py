@@ -10,6 +10,7 @@ from engine.ruleset import Begins, RuleSet
 
 WIN_POINTS = 5
 _STONES_TO_WIN = 5
+_ADJACENT_TO_WIN = 3
 
 
 class Ending(enum.Enum):
@@ -41,6 +42,8 @@ class Outcome:
 
 def won_by_stones(owners: Sequence[Seat | None], seat: Seat) -> Ending | None:
     """How the seat has won with the stones that it holds; None if they are not enough."""
+    if owners.count(seat) < _ADJACENT_TO_WIN:
+        return None  # as after most claims
     held = sum(1 << stone for stone, owner in enumerate(owners) if owner == seat)
     if held & held >> 1 & held >> 2:
         return Ending.THREE_ADJACENT

@@ -96,7 +96,7 @@ class OwnBot(Struct, frozen=True):
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (sys.executable, "-m", self.module)
+        return (sys.executable, "-P", "-m", self.module)  # -P: load nothing from the folder in which it plays
 
 
 BUNDLED_BOTS: Final = {

@@ -193,6 +193,16 @@ def test_the_bots_that_come_along_are_found_from_anywhere(tmp_path: Path) -> Non
         assert "did not start" not in done.stdout
 
 
+def test_no_file_beside_a_bot_is_loaded_by_the_bots_that_come_along(tmp_path: Path) -> None:
+    """A bot may be called engine.py or random.py, and may not keep its opponent from starting by such a name."""
+    for name in ("engine", "msgspec", "random", "dis"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('I was loaded')")
+    words = ["arena", "play", "greedy", "counting", "--rounds", "2"]
+    done = subprocess.run([sys.executable, "-P", "-m", *words], cwd=tmp_path, capture_output=True, text=True)
+    assert "I was loaded" not in done.stdout
+    assert done.returncode == 0, done.stderr
+
+
 BOT = """
 import json, os, sys
 for line in sys.stdin:

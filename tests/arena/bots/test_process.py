@@ -144,8 +144,8 @@ async def test_writing_to_a_bot_that_does_not_read_waits_and_can_be_cancelled() 
         ("python3 -u bots/ann.py", "ann", ("python3", "-u", "bots/ann.py")),
         ("'my bot'/x", "x", ("my bot/x",)),
         ("./bot --depth=3", "bot", ("./bot", "--depth=3")),
-        ("rival=greedy", "rival", (sys.executable, "-m", "example_bots.greedy")),
-        ("greedy", "greedy", (sys.executable, "-m", "example_bots.greedy")),
+        ("rival=greedy", "rival", (sys.executable, "-P", "-m", "example_bots.greedy")),
+        ("greedy", "greedy", (sys.executable, "-P", "-m", "example_bots.greedy")),
     ],
 )
 def test_a_bot_is_a_name_that_comes_along_a_command_or_both(text: str, name: str, command: tuple[str, ...]) -> None:

@@ -216,20 +216,22 @@ class CrewWorker:
             playing.over.set()
 
     async def beat(self, standing: Callable[[], Standing]) -> None:
-        """Tell the worker what is new, and kill it if it hangs, until it is gone."""
-        while not self.gone.is_set():
-            with trio.move_on_after(self._pause):
-                await self.gone.wait()
-                return
-            await self.tell(standing())
-            if not self._is_heard:
-                continue
-            if self._missed == _MOST_MISSED:
-                self._hung = f"did not react for {_MOST_MISSED * self._pause:.0f} s and was killed"
-                self._process.kill()
-                return
-            self._missed += 1
-            await self.send(Beat())
+        """Tell the worker what is new, and kill it if it hangs, until it is gone. A worker that hangs reads nothing
+        either, so nothing here waits until something is sent."""
+        async with trio.open_nursery() as sending:
+            while not self.gone.is_set():
+                with trio.move_on_after(self._pause):
+                    await self.gone.wait()
+                    return
+                sending.start_soon(self.tell, standing())
+                if not (self._is_heard or self._sending.locked()):
+                    continue
+                if self._missed == _MOST_MISSED:
+                    self._hung = f"did not react for {_MOST_MISSED * self._pause:.0f} s and was killed"
+                    self._process.kill()
+                    return
+                self._missed += 1
+                sending.start_soon(self.send, Beat())
 
     async def end(self) -> None:
         """Have the worker end its bots, and wait until it is gone."""

@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 import trio.testing
+from msgspec import structs
 
 from arena.tournament.crew import CrewWorker
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Started
+from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Standing, Started
 from engine.ruleset import PRESETS
 from tests.helpers.jobs import job_of
 from tests.helpers.rounds import random_round
@@ -147,3 +148,22 @@ async def test_a_round_that_was_slow_does_not_make_the_next_ones_slow(mock_clock
             name = scene.play(number)
             heard = await scene.heard()
         assert heard[-1] == name
+
+
+async def test_a_worker_that_hangs_before_it_has_read_a_large_job_is_killed(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """The job of a long match that was interrupted does not fit into the socket."""
+    scene = Scene(autojump_clock)
+    played = frozenset(f"1.1-2.{number}" for number in range(50_000))
+    job = structs.replace(scene.job, so_far=structs.replace(scene.job.so_far, finished=played))
+    standings = iter(Standing(excused={"a": count}) for count in range(100))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(scene.worker.listen, scene.hear)
+        nursery.start_soon(scene.worker.beat, lambda: next(standings))
+        death = None
+        with trio.move_on_after(60):
+            death = await scene.worker.play(job)
+        scene.process.kill()
+    assert death is not None
+    assert death.reason == "the worker process that played it did not react for 10 s and was killed"

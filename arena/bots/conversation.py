@@ -23,13 +23,21 @@ class LinkClosed(Exception):
     """The bot closed its end: it sends nothing more, or cannot be sent anything more."""
 
 
+# So much of a bot's line is shown: room for any move and note that is kept. A bot that fails again and again must not
+# fill the disk, nor keep the arena busy with writing.
+_LONGEST_SHOWN: Final = 4096  # bytes
+
 Said = tuple[bool, bytes]  # (sent by the bot?, the line); a plain tuple, because each decision makes two
 
 
 def said_text(said: Said) -> str:
-    """A line of a transcript as text: `<` if the bot sent it, `>` if the arena did; tokens are hidden."""
+    """A line of a transcript as text: `<` if the bot sent it, `>` if the arena did; tokens are hidden, and the end of a
+    long line of the bot is cut off."""
     by_bot, line = said
-    return f"{'<' if by_bot else '>'} {without_token(line.rstrip(NEWLINE).decode(errors='backslashreplace'))}"
+    left = len(line) - _LONGEST_SHOWN if by_bot else 0
+    shown = line[:_LONGEST_SHOWN] if left > 0 else line.rstrip(NEWLINE)
+    cut = f"… ({left} more bytes)" if left > 0 else ""
+    return f"{'<' if by_bot else '>'} {without_token(shown.decode(errors='backslashreplace'))}{cut}"
 
 
 NEWLINE: Final = b"\n"

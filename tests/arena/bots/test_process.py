@@ -112,6 +112,14 @@ async def test_messages_go_to_the_process_and_come_back() -> None:
         ]
 
 
+def test_the_end_of_a_long_line_of_a_bot_is_not_shown() -> None:
+    """A bot that fails in every second round could fill the disk with 60 such lines for each fault."""
+    assert said_text((True, b"x" * 4096)) == f"< {'x' * 4096}"
+    assert said_text((True, b"x" * 4100)) == f"< {'x' * 4096}… (4 more bytes)"
+    assert said_text((False, b"x" * 4100 + b"\n")) == f"> {'x' * 4100}"
+    assert "s3cret" not in said_text((True, b'{"token":"' + b"s3cret" * 1000))
+
+
 async def test_a_process_that_ends_closes_its_link() -> None:
     async with spawn(bad_bot("crash-at-start")) as process:
         link = Link(process.stream)

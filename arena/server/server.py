@@ -210,7 +210,8 @@ class Server:
             self._warnings += tournament.warnings
             self.rescue = tournament.rescue
             self._tournament = None
-            if before < total == before + tournament.saved:  # it is over, even if a cancellation came just after that
+            is_complete = before < total == before + tournament.saved  # even if a cancellation came just after that
+            if is_complete and self.rescue is None:
                 end(self._journal, config)
         self._listener.heard(TournamentEnded(self.cycles.finished, self.cycles.total))
 

@@ -12,8 +12,10 @@ from arena.journal.file import JournalChanged, rescue
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
+from arena.server import server
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
+from tests.helpers import visitors
 from tests.helpers.paths import STEADY_BOT
 
 OPENING = b'{"type":"tournament","v":1}\n'
@@ -178,3 +180,22 @@ def test_a_journal_that_is_gone_when_the_last_round_was_written_is_noticed(tmp_p
     assert ran.rescue is not None
     assert ran.rescue.path is not None
     assert len(rounds_in(ran.rescue.path)) == 2
+
+
+def test_a_server_rescues_such_a_journal_once(tmp_path: Path) -> None:
+    bots = "".join(f'[[bot]]\nname = "{name}"\ncmd = "random"\n' for name in "ab")
+    config, door = visitors.configured(tmp_path, bots)
+    journal = tmp_path / "cup.jsonl"
+    assert config.journal == journal
+
+    class Deleting:
+        def heard(self, event: object, /) -> None:
+            if isinstance(event, RoundFinished) and event.line.round == 2:
+                journal.unlink()
+
+    ran = server.serve(config, door, Deleting())
+    assert ran.failure is not None
+    assert "this file was deleted or moved away" in ran.failure
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["cup.rescued.jsonl"]
+    assert ran.rescue is not None
+    assert ran.rescue.path == tmp_path / "cup.rescued.jsonl"

@@ -40,6 +40,7 @@ from arena.worker.job import (
     Shown,
     Standing,
     Started,
+    Voided,
     waits,
 )
 from arena.worker.pinning import other_programs
@@ -194,6 +195,8 @@ class CrewWorker:
             case Finished(line):
                 self._calm += 1
                 self.matches[line.match].finished()
+            case Voided(line):
+                self.matches[line.match].was_shown = False  # the next attempt at the round has a new deal
             case MatchOver(match):
                 self.matches.pop(match).over.set()
                 return

@@ -9,9 +9,11 @@ import trio
 import trio.testing
 from msgspec import structs
 
+from arena.match.round_play import Void
 from arena.tournament.crew import CrewWorker
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Standing, Started
+from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Standing, Started, Voided
+from arena.worker.recording import void_line
 from engine.ruleset import PRESETS
 from tests.helpers.jobs import job_of
 from tests.helpers.rounds import random_round
@@ -167,3 +169,26 @@ async def test_a_worker_that_hangs_before_it_has_read_a_large_job_is_killed(
         scene.process.kill()
     assert death is not None
     assert death.reason == "the worker process that played it did not react for 10 s and was killed"
+
+
+async def test_a_worker_that_dies_after_a_void_makes_no_second_one(mock_clock: trio.testing.MockClock) -> None:
+    """The next attempt at the round has another deal, which nobody has seen before it starts."""
+    scene = Scene(mock_clock)
+    match, planned = scene.job.planned.id, scene.job.planned.rounds[0]
+    void = void_line(planned, match, scene.job.names, Void("the arena failed"), "2026-01-31T12:00:00Z")
+    deaths = []
+
+    async def play() -> None:
+        deaths.append(await scene.worker.play(scene.job))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play)
+        nursery.start_soon(scene.worker.listen, scene.hear)
+        await trio.testing.wait_all_tasks_blocked()
+        scene.process.report(Started(match, planned, scene.job.names), Shown(match), Voided(void))
+        await trio.testing.wait_all_tasks_blocked()
+        scene.process.kill()
+    (death,) = deaths
+    assert death is not None
+    assert death.under_way == planned
+    assert not death.was_shown

@@ -203,14 +203,8 @@ class Probe:
         asked, ignored = trio.current_time(), self._link.ignored
         action = await self._waited(self._link.hear, self.limits.patience)
         assert isinstance(action, Action)  # the session allows nothing else here
-        took = (trio.current_time() - asked) * 1000
-        if took > self.slowest[0]:
-            self.slowest = (took, tuple(map(said_text, self._link.transcript))[-2:])
-        self.answer_ms.append(took)
-        self._late += took > self.limits.move_ms
-        if self._late > _MOST_LATE_ANSWERS:
-            slowest = f"the slowest {self.slowest[0]:.0f} ms"
-            raise Misbehaved(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
+        if not self.late_answers_expected:  # else the bot may have thought about an older request for part of the time
+            self._measure((trio.current_time() - asked) * 1000)
         if self._link.ignored - ignored > self.late_answers_expected:
             raise Misbehaved("the bot answered a request twice; it must answer each request once")
         self.late_answers_expected = 0
@@ -221,6 +215,15 @@ class Probe:
         if fault := current.referee.fault:
             await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))
             raise Misbehaved(f"an illegal move: {fault.detail}")
+
+    def _measure(self, took: float) -> None:
+        if took > self.slowest[0]:
+            self.slowest = (took, tuple(map(said_text, self._link.transcript))[-2:])
+        self.answer_ms.append(took)
+        self._late += took > self.limits.move_ms
+        if self._late > _MOST_LATE_ANSWERS:
+            slowest = f"the slowest {self.slowest[0]:.0f} ms"
+            raise Misbehaved(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
 
     async def end_round(self, current: Round, fault: Fault | None = None) -> None:
         """Ends the round as it ended by the rules, or by a fault of the opponent."""

@@ -74,6 +74,14 @@ async def test_with_a_larger_budget_it_plays_all_rounds(autojump_clock: MockCloc
     assert all(findings[code].message.startswith("4 of 4 rounds, ") for code in RULES)
 
 
+@pytest.mark.parametrize("seconds", [0.9, 4.9])
+async def test_a_bot_that_uses_nearly_all_of_its_time_is_fit(seconds: float, autojump_clock: MockClock) -> None:
+    """Also after a round that ended while it thought: it reads the next request only when that thought is over."""
+    findings, _ = await examined(autojump_clock, seconds, budget=600, move_ms=round(seconds * 1000) + 100)
+    assert {findings[code].verdict for code in (*SITUATIONS, "speed-p99", "speed-worst")} == {Verdict.OK}
+    assert findings["speed-worst"].message.startswith(f"{seconds * 1000:.1f} ms of ")
+
+
 async def test_situations_come_before_the_budget_and_rounds_are_skipped_with_a_word(autojump_clock: MockClock) -> None:
     findings, took = await examined(autojump_clock, seconds=9, budget=60)
     assert {findings[code].verdict for code in SITUATIONS} == {Verdict.OK}

@@ -121,6 +121,9 @@ def check(
         _announce(candidates, budget)
     with display([candidate.name for candidate in candidates], quiet=wants_json) as observers:
         several = _examined(candidates, listen, rounds, budget, observers)
+    if len(several) < len(candidates):
+        say_on_stderr("Stopped.")
+        sys.exit(INTERRUPTED)
     if wants_json:
         click.echo(as_json(several[0]) if len(several) == 1 else several_as_json(several))
     else:
@@ -202,7 +205,7 @@ def _examined(
     budget: float,
     observers: Sequence[Observer],
 ) -> list[Checked]:
-    """Checks the bots, as many at once as there are cores. Ends the command if it is interrupted."""
+    """Checks the bots, as many at once as there are cores. Returns those that were checked before an interruption."""
     import trio
 
     found: dict[int, list[Finding]] = {}
@@ -235,10 +238,7 @@ def _examined(
             trio.run(until_stopped)
     except AddressError as error:
         raise click.UsageError(str(error)) from None
-    if len(found) < len(candidates):
-        say_on_stderr("Stopped.")
-        sys.exit(INTERRUPTED)
-    return [Checked(candidate.name, found[number]) for number, candidate in enumerate(candidates)]
+    return [Checked(candidate.name, found[number]) for number, candidate in enumerate(candidates) if number in found]
 
 
 def _write_transcripts(text: str, file: TextIO | None) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _TYPICAL_DECISIONS: Final = 30  # of a bot in a round
+_LEAST_DECISIONS: Final = 11  # those of the situations after the first one, however small the budget is
 _LONG: Final = 10.0  # seconds; a check that takes longer is announced
 
 
@@ -23,7 +24,7 @@ def duration_words(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-class _Told(Observer):
+class Told(Observer):
     """Prints the findings of one bot as they are made. Says after the first answers how long the rest will take, if
     that is long."""
 
@@ -37,7 +38,7 @@ class _Told(Observer):
             self._is_announced = True
             answer = sum(exam.answer_ms) / len(exam.answer_ms) / 1000
             rounds = 25 + exam.memory_rounds  # the other checks play about 25
-            needed = min(exam.budget, answer * _TYPICAL_DECISIONS * rounds)
+            needed = max(min(exam.budget, answer * _TYPICAL_DECISIONS * rounds), answer * _LEAST_DECISIONS)
             if needed >= _LONG:
                 rest = duration_words(needed)
                 self._remark(f"It takes about {answer * 1000:.0f} ms for an answer; the rest takes about {rest}.")
@@ -52,7 +53,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
     """An observer for each bot. On a terminal, a bar for each shows which check is being made."""
     tells = not quiet and len(names) == 1
     if not sys.stderr.isatty():
-        yield [_Told(click.echo, say_on_stderr) if tells else Observer() for _ in names]
+        yield [Told(click.echo, say_on_stderr) if tells else Observer() for _ in names]
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -66,7 +67,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
 
         def observer(name: str) -> Observer:
             say = above if sys.stdout.isatty() else click.echo  # where the bar is, or where no bar disturbs
-            inner = _Told(say, above) if tells else Observer()
+            inner = Told(say, above) if tells else Observer()
             return _Bar(progress, "" if tells else f"{name}: ", inner)
 
         yield [observer(name) for name in names]
@@ -80,9 +81,9 @@ class _Bar(Observer):
         self._task = progress.add_task(prefix, total=len(CHECKS))
 
     def begins(self, check: Check, exam: Examination) -> None:
-        words = f"{self._prefix}{check.code}"
-        self._progress.update(self._task, description=words, completed=len(exam.findings))
+        self._progress.update(self._task, description=f"{self._prefix}{check.code}")
         self._inner.begins(check, exam)
 
     def found(self, finding: Finding) -> None:
+        self._progress.advance(self._task)
         self._inner.found(finding)

@@ -62,10 +62,13 @@ def _rules(name: str) -> Callable[[Examination], Awaitable[str]]:
         before = len(probe.answer_ms)
         played = await probe.play_match(PRESETS[name], _ROUNDS, exam.until)
         decisions = len(probe.answer_ms) - before
-        cut_short = "" if played == _ROUNDS else "; there was no time for more"
-        return f"{played} of {_ROUNDS} rounds, {decisions} decisions{cut_short}"
+        return _rounds_words(played, _ROUNDS, f", {decisions} decisions")
 
     return check
+
+
+def _rounds_words(played: int, planned: int, more: str = "") -> str:
+    return f"{played} of {planned} rounds{more}" + ("; there was no time for more" if played < planned else "")
 
 
 def _with_unknown_fields(line: bytes) -> list[bytes]:
@@ -79,7 +82,7 @@ def _with_unknown_fields(line: bytes) -> list[bytes]:
 async def _unknown_fields(exam: Examination) -> str:
     probe = await exam.probe()
     probe.mutate = _with_unknown_fields
-    return f"{await probe.play_match(PRESETS['base'], 2, exam.until)} of 2 rounds"
+    return _rounds_words(await probe.play_match(PRESETS["base"], 2, exam.until), 2)
 
 
 def _after_unknown_types(line: bytes) -> list[bytes]:
@@ -90,7 +93,7 @@ def _after_unknown_types(line: bytes) -> list[bytes]:
 async def _unknown_types(exam: Examination) -> str:
     probe = await exam.probe()
     probe.mutate = _after_unknown_types
-    return f"{await probe.play_match(PRESETS['base'], 2, exam.until)} of 2 rounds"
+    return _rounds_words(await probe.play_match(PRESETS["base"], 2, exam.until), 2)
 
 
 async def _early_end(exam: Examination) -> str:

@@ -144,3 +144,20 @@ def test_on_a_terminal_a_bar_shows_which_check_is_being_made(tmp_path: Path) -> 
     assert b"up to about 2 s (--budget)" in it.raw
     assert "/18" not in it.text  # the bar is gone
     assert [line for line in it.lines if line.startswith("ok    rules-")]
+
+
+def test_ctrl_c_removes_the_bar_before_the_last_word(tmp_path: Path) -> None:
+    with arena_in_terminal(["check", bad_command("always-slow"), "--budget", "60s"], tmp_path) as it:
+        it.wait_for("/18")
+        it.press("\x03")
+        assert it.wait_for_status() == 130
+    assert "Stopped." in it.lines
+    assert "/18" not in it.text
+
+
+def test_the_bar_of_each_bot_of_a_file_is_full_when_its_checks_are_made(cup: Path) -> None:
+    cup.write_text('[[bot]]\nname = "absent"\ncmd = "./absent"\n[[bot]]\nname = "gone"\ncmd = "./gone"\n')
+    with arena_in_terminal(["check", str(cup)], cup.parent) as it:
+        assert it.wait_for_status() == 1
+    for name in (b"absent", b"gone"):
+        assert re.search(name + rb": [^/\n]* 18/18", re.sub(rb"\x1b\[[0-9;]*m", b"", it.raw))

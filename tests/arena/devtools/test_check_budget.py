@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock, memory_stream_pair
 
 from arena.bots.link import Link
+from arena.cli.check_display import Told
 from arena.devtools.bot_sources import Contact
 from arena.devtools.check import examine
 from arena.devtools.examination import Check, Examination, Finding, Observer, Verdict
@@ -65,7 +66,7 @@ async def test_a_bot_that_thinks_for_a_second_is_checked_within_the_budget(autoj
     findings, took = await examined(autojump_clock, seconds=1, budget=60)
     assert 40 < took < 66  # the last decision of each check may end after its share
     assert {findings[code].verdict for code in SITUATIONS + RULES} == {Verdict.OK}
-    assert all("there was no time for more" in findings[code].message for code in RULES)
+    assert all("there was no time for more" in findings[code].message for code in ("unknown-types", *RULES))
 
 
 async def test_with_a_larger_budget_it_plays_all_rounds(autojump_clock: MockClock) -> None:
@@ -113,3 +114,12 @@ async def test_an_observer_hears_each_check_with_the_time_it_has(autojump_clock:
     assert shares["right-id"] == pytest.approx(60 / 11)  # eleven checks play
     assert shares["rules-base"] < 60 / 6
     assert autojump_clock.current_time() < 66
+
+
+async def test_the_time_that_is_announced_includes_what_the_situations_need(autojump_clock: MockClock) -> None:
+    remarks: list[tuple[str, float]] = []
+    told = Told(lambda _: None, lambda text: remarks.append((text, autojump_clock.current_time())))
+    await examine(ThinkingBot(9), CheckLimits(move_ms=10_000), 200, 10, told)
+    ((text, announced),) = remarks
+    assert text == "It takes about 9000 ms for an answer; the rest takes about 99 s."
+    assert autojump_clock.current_time() - announced == pytest.approx(99, abs=9)

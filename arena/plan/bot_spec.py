@@ -181,7 +181,9 @@ def parse_bot(text: str) -> BotSpec:
 
 
 def missing_program(spec: BotSpec) -> str | None:
-    """Why the bot's program cannot be started; None if it exists and is executable."""
+    """Why the bot's program cannot be started; None if its folder and it exist and it is executable."""
+    if spec.cwd is not None and not spec.cwd.is_dir():
+        return f"there is no folder {str(spec.cwd)!r}"
     program = spec.command[0]
     if "/" in program:
         path = (spec.cwd or Path()) / program

@@ -222,8 +222,6 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     if problem := name_problem(name):
         raise ConfigError(f"{where}: {name!r} is not a name: {problem}; expected {NAME_RULE}")
     cwd = folder / keys["dir"] if "dir" in keys else folder
-    if not cwd.is_dir():
-        raise ConfigError(f"{where}: dir = {str(keys.get('dir'))!r}, but expected a folder that exists")
     found = BotSpec(
         name=name,
         command=(*command_of(words), *keys.get("args", ())),
@@ -250,8 +248,8 @@ def _check_sandbox(spec: BotSpec, where: str) -> None:
 
 
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
-    """Raise ConfigError that lists all missing programs, each with the place of its bot, or all patterns of files that
-    match nothing for any bot."""
+    """Raise ConfigError that lists all missing folders and programs, each with the place of its bot, or all patterns of
+    files that match nothing for any bot."""
     local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
     problems = [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]
     if problems := problems or _unmatched(local):

@@ -43,6 +43,11 @@ cmd = "./absent"
 [[bot]]
 name = "gone"
 cmd = "no-such-interpreter gone.py"
+
+[[bot]]
+name = "moved"
+dir = "elsewhere"
+cmd = "python3 moved.py"
 """
 
 
@@ -96,13 +101,15 @@ def test_the_bots_of_a_tournament_file_are_checked_side_by_side_and_all_missing_
     assert found.exit_code == 1
     assert f"{cup}:14: absent is missing: there is no program './absent'" in found.stderr
     assert f"{cup}:18: gone is missing: there is no program 'no-such-interpreter'" in found.stderr
-    assert "Checking 4 bots: up to about " in found.stderr
-    rows = [line.split() for line in found.stdout.splitlines()[2:6]]
+    assert f"{cup}:22: moved is missing: there is no folder '{cup.parent / 'elsewhere'}'" in found.stderr
+    assert "Checking 5 bots: up to about " in found.stderr
+    rows = [line.split() for line in found.stdout.splitlines()[2:7]]
     assert [(row[0], " ".join(row[1:-4])) for row in rows] == [
         ("good", "fit"),
         ("crashes", "NOT fit"),
         ("absent", "NOT fit"),
         ("gone", "NOT fit"),
+        ("moved", "NOT fit"),
     ]
     assert "KeyError: 'stone'" in found.stdout
     suites = ElementTree.parse(cup.parent / "junit.xml").getroot()

@@ -34,11 +34,12 @@ def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[
 def evaluators_choice(view: "View") -> str:
     """What the bundled evaluator would play, from what the person sees; it says whose opinion it is."""
     from arena.evaluation.counting import bundled_evaluator
+    from arena.replay.opinion import percent
     from engine.actions import parse
 
     evaluator = bundled_evaluator()
     opinion = evaluator.opinion(view.position, [parse(move) for move in view.legal])
-    expected = f"{opinion.expected(opinion.best):.0%}"
+    expected = percent(opinion.expected(opinion.best))
     return f"Hint: {evaluator.name} would choose {opinion.best} and expects {expected} of the round."
 
 

@@ -13,6 +13,10 @@ from arena.support.text import cropped, padded, printable
 from engine.phase import Phase
 
 _MESSAGE_LINES: Final = 4
+_AT_HOME: Final = """\
+  u             take back your last decision; such a round is not rated
+  Ctrl-C        stop the match; the round is played again when you resume it"""
+_AT_SERVER: Final = "  Ctrl-C        leave; you lose the round unless you connect again in time"
 _ENOUGH: Final = 24  # lines; nearly always, and what terminals have
 _HELP: Final = """\
   left, right   choose another card, stone or deck
@@ -21,9 +25,8 @@ _HELP: Final = """\
   c             claim the stone; the reason why the claim holds is shown before
   ?             why the move is illegal
   :             type a move, such as  play r5 3  or  claim 4 ; Enter plays it
-  u             take back your last decision; such a round is not rated
   h             this help, and back
-  Ctrl-C        stop the match; the round is played again when you resume it
+{more}
 
   You are below the stones. Cards are a colour (r o y g b p) and a value.
   mud is mud-fight, blind is blind-mans-bluff, shield is the shield-bearer.
@@ -36,7 +39,7 @@ def drawn(screen: TableScreen, width: int, height: int, seconds: float = 0.0) ->
     """As many lines as the window has. `seconds` have passed since the decision was asked."""
     below = [] if screen.help else _below(screen, width)[: max(3, height - 2)]  # a line is for the title
     space = max(0, height - 1 - len(below))
-    title, table = _title(screen), _HELP.splitlines() if screen.help else _board(screen)
+    title, table = _title(screen), _help(screen) if screen.help else _board(screen)
     if len(table) >= space and not screen.help:
         table = _board(screen, steady=False)
     if len(table) >= space or width < WIDTH:
@@ -63,6 +66,10 @@ def _title(screen: TableScreen) -> str:
     right = f"points {screen.points[0]} - {screen.points[1]}"
     right = f"not rated  {right}" if screen.hints or screen.has_taken_back else right
     return f"{padded(left, WIDTH - len(right) - 2)}  {right}"
+
+
+def _help(screen: TableScreen) -> list[str]:
+    return _HELP.format(more=_AT_SERVER if screen.at_server else _AT_HOME).splitlines()
 
 
 def _board(screen: TableScreen, *, steady: bool = True) -> list[str]:

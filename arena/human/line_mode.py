@@ -8,7 +8,8 @@ from arena.human.view import ME, RIVAL
 from engine.cards import card_texts
 from engine.position import Position, StonePosition
 
-HELP: Final = "answer with a legal move; ? MOVE says why a move is illegal, u takes back your last decision"
+_HELP: Final = "answer with a legal move; ? MOVE says why a move is illegal"
+_TAKE_BACK: Final = ", u takes back your last decision"
 
 
 def position_line(position: Position) -> str:
@@ -56,11 +57,11 @@ def answered(screen: TableScreen, line: str) -> str | Wish | list[str]:
             return taken_back
         return [taken_back.message, legal_line(screen)]  # type: ignore[union-attr]
     if words in ("", "?"):
-        return [HELP, legal_line(screen)]
+        return [_HELP if screen.at_server else _HELP + _TAKE_BACK, legal_line(screen)]
     move = words.removeprefix("?").strip()
     if move in view.legal:
         why = view.why_claim(move, screen.opponent)
-        return [f"{move}: {why or 'this is legal'}"]
+        return [f"{move}: {why or 'this is legal'}", legal_line(screen)]
     return [view.refusal(move), legal_line(screen)]
 
 

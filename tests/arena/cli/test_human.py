@@ -274,7 +274,7 @@ def test_hints_name_the_evaluator_and_its_choice_and_the_round_is_not_rated(tmp_
     with arena_in_terminal(words("--hints", rules="tactics"), tmp_path) as session:
         person = Person(session)
         person.wait()
-        hint = r"Hint: the bundled counting bot would choose (play \S+ \d) and expects \d+%"
+        hint = r"Hint: the bundled counting bot would choose (play \S+ \d) and expects \d+ %"
         found = re.search(hint, session.text)
         assert found, session.text
         session.press(f":{found[1]}")

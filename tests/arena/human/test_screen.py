@@ -247,6 +247,18 @@ def test_the_last_line_names_only_keys_that_do_something_now() -> None:
     assert drawn(pressed(first, "h"), 80, 24)[-1] == "h back  Ctrl-C stop"
 
 
+def test_the_help_says_what_holds_where_the_person_plays() -> None:
+    at_home = at_table(PRESETS["base"], first_request())
+    at_server = attrs.evolve(at_home, at_server=True)
+    assert "take back your last decision" in "\n".join(drawn(pressed(at_home, "h"), 80, 24))
+    text = "\n".join(drawn(pressed(at_server, "h"), 80, 24))
+    assert "take back" not in text
+    assert "played again" not in text
+    assert "leave; you lose the round unless you connect again in time" in text
+    assert "takes back" in answered(at_home, "?")[0]  # type: ignore[index]
+    assert "takes back" not in answered(at_server, "?")[0]  # type: ignore[index]
+
+
 def test_after_taking_back_only_what_changed_has_a_star_and_the_round_is_said_to_be_unrated() -> None:
     rules, seed = PRESETS["base"], 2
     requests = [request for referee, request in decisions(rules, seed) if referee.game.to_move == 0]
@@ -334,7 +346,7 @@ def test_lines_of_text_ask_for_the_same_decision() -> None:
     assert answered(screen, f"  {request.legal[2]} ") == request.legal[2]
     assert "not now" in str(answered(screen, "claim 3"))
     assert "not now" in str(answered(screen, "? draw clan"))
-    assert answered(screen, f"? {request.legal[0]}") == [f"{request.legal[0]}: this is legal"]
+    assert answered(screen, f"? {request.legal[0]}") == [f"{request.legal[0]}: this is legal", legal]
     refused = answered(screen, "u")
     assert isinstance(refused, list)
     assert "no decision of yours" in refused[0]

@@ -47,7 +47,6 @@ name: arena
 
 on:
   push:
-    branches: [main]
   pull_request:
 
 permissions:

@@ -26,6 +26,7 @@ def create(language: str, folder: Path, *options: str) -> None:
 def jobs_of(folder: Path) -> dict[str, Any]:
     workflow = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
     assert workflow["permissions"] == {"contents": "read"}  # a pull request may come from a stranger
+    assert workflow[True] == {"push": None, "pull_request": None}  # of any branch; YAML reads "on" as true
     found: dict[str, Any] = workflow["jobs"]
     return found
 

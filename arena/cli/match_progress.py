@@ -126,6 +126,7 @@ class LiveMatch:
                 self._total, self._finished, self._before = event.rounds, event.finished, event.finished
                 self._score.opened(event.finished)
                 self._began = time.monotonic()
+                self._live.update(f"{event.finished} of {event.rounds} rounds", refresh=True)
             case RoundFinished():
                 self._score.add(event.line)
                 self._finished += 1

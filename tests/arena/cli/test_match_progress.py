@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from arena.cli.forecast import Forecast
 from arena.cli.wording import duration_text
 from tests.helpers.commands import arena
+from tests.helpers.paths import THINKING_BOT
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
@@ -48,6 +50,12 @@ def test_on_a_terminal_the_score_and_the_time_left_stand_below_the_rounds(tmp_pa
     assert re.match(r"\d+ of 5000 rounds, about \d+ .* left$", left)
     assert "left" not in after
     assert "Elo difference: " in after
+
+
+def test_on_a_terminal_the_rounds_to_come_are_shown_before_the_first_is_over(tmp_path: Path) -> None:
+    thinking = f"thinking={sys.executable} {THINKING_BOT} 600"
+    with arena_in_terminal(["play", thinking, "random", "--rounds", "30"], tmp_path) as session:
+        session.wait_for("0 of 30 rounds")
 
 
 def test_ctrl_c_prints_the_score_so_far(tmp_path: Path) -> None:

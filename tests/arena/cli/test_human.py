@@ -18,8 +18,9 @@ from arena.journal.verify import verify_journals
 from arena.plan.deals import DealKey
 from arena.plan.schedule import RoundId
 from arena.plan.tokens import token_hash
+from arena.replay.board import SHORT
 from arena.replay.claim_reasons import reason_for
-from engine.cards import RECRUITER, SEATS, card_texts
+from engine.cards import RECRUITER, SEATS, TACTIC_DECK, card_texts
 from engine.deal import Deal
 from engine.game import Game
 from engine.legality import stones_in
@@ -37,6 +38,7 @@ from tests.helpers.tournaments import rounds_in
 CTRL_C = "\x03"
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 _CARD = re.compile(r"(?<![\w-])[roygbp][1-9](?![\w-])")
+_TACTIC = re.compile("|".join(map(re.escape, [*{*card_texts(TACTIC_DECK)}, *SHORT.values()])))
 _ESCAPE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
@@ -120,18 +122,26 @@ def check_that_nothing_hidden_was_shown(line: RoundLine, raw: bytes, seen: list[
     for step, (seat, _, ms) in zip(steps(record, game), line.moves, strict=True):
         may_be_shown |= known(game)
         if seat == 0 and ms is not None:
-            shown = set(_CARD.findall(_ESCAPE.sub(b" ", raw[: seen[decision]]).decode()))
+            shown = cards_in(raw[: seen[decision]])
             assert shown <= may_be_shown, (decision, shown - may_be_shown, step)
-            assert shown >= set(card_texts(tuple(game.hands[0]))) - set(card_texts(tuple(range(54, 63))))
+            assert shown >= set(card_texts(tuple(game.hands[0])))
             decision += 1
     assert decision == len(seen) > 5
     may_be_shown |= known(game)
-    shown = set(_CARD.findall(_ESCAPE.sub(b" ", raw).decode()))
+    shown = cards_in(raw)
     assert shown <= may_be_shown, ("the end", shown - may_be_shown)
+
+
+def cards_in(raw: bytes) -> set[str]:
+    """The cards that the output names, by their full names."""
+    text = _ESCAPE.sub(b" ", raw).decode()
+    full = {short: name for name, short in SHORT.items()}
+    return {full.get(card, card) for card in (*_CARD.findall(text), *_TACTIC.findall(text))}
 
 
 def known(game: Game) -> set[str]:
     table = [*game.hands[0], *game.discard, *(card for sides in game.sides for side in sides for card in side)]
+    table += [card for cards in (*game.tactics_played, *game.modes) for card in cards]
     found = set(card_texts(tuple(table)))
     if game.phase is Phase.CLAIM:
         for stone in stones_in(game.claimable):
@@ -139,13 +149,15 @@ def known(game: Game) -> set[str]:
     return found
 
 
-def test_the_check_above_notices_a_hidden_card(tmp_path: Path) -> None:
-    with arena_in_terminal(words(), tmp_path) as session:
+@pytest.mark.parametrize(("rules", "deck"), [("base", "clan"), ("tactics", "tactics")])
+def test_the_check_above_notices_a_hidden_card(rules: str, deck: str, tmp_path: Path) -> None:
+    with arena_in_terminal(words(rules=rules), tmp_path) as session:
         person = Person(session)
         person.play_round(change=0)
         raw = session.raw
     (line,) = rounds_in(tmp_path / "m.jsonl")
-    hidden = b" " + card_texts((game_record(line).deal.clan[-1],))[0].encode() + b" "
+    card = card_texts(getattr(game_record(line).deal, deck))[-1]
+    hidden = b" " + card.encode() + b" "
     place = raw.rindex(b"\r\n", 0, person.seen[3])
     seen = [length + len(hidden) * (length > place) for length in person.seen]
     check_that_nothing_hidden_was_shown(line, raw, person.seen)

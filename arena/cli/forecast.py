@@ -7,6 +7,7 @@ from typing import Final
 from arena.cli.wording import duration_text
 
 _LONG: Final = 60.0  # seconds; a shorter run is over before anybody would plan by its forecast
+_LEFT: Final = 30.0  # seconds that remain at least; with fewer, it is too late for a forecast
 _ENOUGH_ROUNDS: Final = 10
 _ENOUGH_SECONDS: Final = 5.0  # or so much time, if rounds are slow
 
@@ -34,10 +35,10 @@ class Forecast:
         took = self._now() - self._began
         if self._finished < _ENOUGH_ROUNDS and took < _ENOUGH_SECONDS:
             return None
+        whole = took / self._finished * self._rounds
+        if whole <= _LONG or whole - took < _LEFT:
+            return None  # perhaps later: the first rounds may be quicker than the others
         self._is_said = True
-        whole, left = took / self._finished * self._rounds, self._rounds - self._finished
-        if whole <= _LONG or not left:
-            return None
         return (
             f"This will take about {duration_text(whole)}: {self._finished} of {self._rounds} rounds took {took:.1f} s."
         )

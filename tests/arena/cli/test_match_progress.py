@@ -111,6 +111,18 @@ def test_a_run_of_more_than_a_minute_says_so_once_after_its_first_rounds(
     assert said == ({after: text} if after else {})
 
 
+def test_a_run_that_becomes_slower_says_so_as_soon_as_that_shows() -> None:
+    clock = Clock()
+    forecast = Forecast(200, clock)
+    said = {}
+    for number in range(1, 201):
+        forecast.started()
+        clock.now += 0.2 if number <= 10 else 1.0
+        if found := forecast.finished():
+            said[number] = found
+    assert said == {12: "This will take about 67 s: 12 of 200 rounds took 4.0 s."}
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.2, "1 s"), (59.6, "60 s"), (130, "2 min"), (5900, "98 min"), (12000, "3 h 20 min"), (400_000, "5 days")],

@@ -54,7 +54,10 @@ def finding_text(finding: Finding, earlier: Iterable[Finding] = ()) -> str:
 
 def summary(checked: Checked) -> str:
     parts = [f"{checked.counts[verdict]} {verdict.value}" for verdict in Verdict if checked.counts[verdict]]
-    return f"{checked.bot}: {'fit to play' if checked.passed else 'NOT fit to play'} ({', '.join(parts)})"
+    verdict = "fit to play" if checked.passed else "NOT fit to play"
+    if checked.passed and checked.counts[Verdict.SKIPPED]:
+        verdict += " as far as it was checked"
+    return f"{checked.bot}: {verdict} ({', '.join(parts)})"
 
 
 def table(several: Sequence[Checked]) -> str:

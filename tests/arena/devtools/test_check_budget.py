@@ -13,6 +13,7 @@ from arena.bots.link import Link
 from arena.cli.check_display import Told
 from arena.devtools.bot_sources import Contact
 from arena.devtools.check import examine
+from arena.devtools.check_report import Checked, summary
 from arena.devtools.examination import Check, Examination, Finding, Observer, Verdict
 from arena.devtools.probe import CheckLimits
 
@@ -88,6 +89,7 @@ async def test_situations_come_before_the_budget_and_rounds_are_skipped_with_a_w
     assert {findings[code].verdict for code in SITUATIONS} == {Verdict.OK}
     assert findings["rules-classic"].verdict is Verdict.SKIPPED
     assert findings["rules-classic"].message == "not made: too little time was left; a larger --budget makes it"
+    assert summary(Checked("slow", [*findings.values()])).startswith("slow: fit to play as far as it was checked (")
     assert took < 60 + 9 * 9  # two decisions for each situation, and one under way at the end
 
 

@@ -9,11 +9,13 @@ with `normalized` the expected score above one half, in standard deviations of a
 Let x be the score of a pair, scaled to -½ … ½, and p its observed distribution. A hypothesis E f(x) = 0 is satisfied
 best by q = p / (1 + θ f), with the one θ for which E_q f = 0. For `logistic`, f is x minus a constant. The hypothesis
 of `normalized`, E x = t σ, is the same as E x = s √(E x²) with s = t / √(1 + t²). That is not linear in q; but it is
-E f = 0 with f = x - s/2 (x²/r + r), if r = √(E_q x²). Replacing r by what it should be converges within a few steps,
-except where a hypothesis is far from what was observed. Then it may find no end, or the lower one of two tops, and the
-best r is searched for. Take s > 0. For any other r, E f is less than E x - s √(E x²). So, if the observed mean is too
-low, the best r is the one that makes the counts most likely. If it is too high, E f <= 0 must hold for every r, and the
-r that makes them least likely decides.
+E f = 0 with f = x - s/2 (x²/r + r), if r = √(E_q x²). Take s > 0. For any other r, E f is less than E x - s √(E x²).
+
+So, if the observed mean is too high, E f <= 0 must hold for every r, and the r that makes the counts least likely
+decides; there is only one such place. If the mean is too low, the best r is the one that makes them most likely.
+Replacing r by what it should be never makes them less likely and takes a few steps, but there may be several tops where
+the hypothesis is far from what was observed. The others are near the distributions that have as little above one half
+as the hypothesis allows, all of it in one outcome: r = s/4 and r = s/2.
 
 The ratio depends on the counts alone, to the last digit: all who compute it must agree on whether it passes a bound. So
 this is plain arithmetic on five numbers, not numpy, whose sums depend on how much is computed at once.
@@ -23,7 +25,7 @@ zero has no logarithm.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from arena.plan.sprt import EloModel, Sprt
@@ -34,8 +36,7 @@ _UNSEEN: Final = 1e-3  # pairs
 _CLOSE: Final = 1e-7  # to r; the likelihood is flat there, so that its error is the square of this
 _MOST_STEPS: Final = 100  # a few are usual
 _NEAR: Final = -0.02  # log likelihood per pair: so near to what was observed there is only one best distribution
-_TRIED: Final = 64  # values of r; two tops of the likelihood differ by more
-_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+_SAME: Final = 1e-13  # log likelihood per pair
 
 
 def llr(pairs: Iterable[int], sprt: Sprt) -> float:
@@ -69,67 +70,60 @@ def _with_score(observed: Sequence[float], score: float) -> float:
 
 def _with_t(observed: Sequence[float], t: float) -> float:
     """The same for the best distribution whose mean is this many standard deviations above one half."""
+    if t == 0:
+        return _with_score(observed, 0.5)
     if t < 0:
         observed, t = observed[::-1], -t  # the same, as the other bot sees it
-    s = t / math.sqrt(1 + t * t)
+    s, mean = t / math.sqrt(1 + t * t), _mean(observed, _X)
     r = math.sqrt(_mean(observed, [x * x for x in _X]))
-    is_above = _mean(observed, _X) > s * r
-    found = _by_steps(observed, s, r)
-    if found is not None and (is_above or found > _NEAR * (1 - max(observed))):
+    if mean > s * r:
+        return _lowest(observed, s, r, mean / s)
+    found = _top(observed, s, r)
+    if found > _NEAR * (1 - max(observed)):
         return found
-    return _by_search(observed, s, r, is_above)
+    return max(found, _top(observed, s, s / 4), _top(observed, s, s / 2))
 
 
-def _by_steps(observed: Sequence[float], s: float, r: float) -> float | None:
-    """Replace r by what it should be until it is that; None if this finds no end."""
-    theta = 0.0
+def _top(observed: Sequence[float], s: float, r: float) -> float:
+    """Replace r by what it should be while this makes the counts more likely; -∞ if no distribution fits this r."""
+    best, theta = -math.inf, 0.0
     for _ in range(_MOST_STEPS):
         f = _linear(s, r)
         if max(f) <= 0:
-            return None
-        theta = _theta(observed, f, theta)
-        better = math.sqrt(sum(p * x * x / (1 + theta * y) for p, x, y in zip(observed, _X, f, strict=True)))
-        if abs(better - r) < _CLOSE * r:
-            return _log_likelihood(observed, f, theta)
-        r = better
-    return None
+            break
+        theta, r = _better(observed, f, theta)
+        found = _log_likelihood(observed, f, theta)
+        if found <= best + _SAME:
+            break
+        best = found
+    return best
 
 
-def _by_search(observed: Sequence[float], s: float, r: float, is_above: bool) -> float:
-    """Try many r, and look closer around each that is better than its neighbours."""
-
-    def worth(r: float) -> float:
+def _lowest(observed: Sequence[float], s: float, r: float, middle: float) -> float:
+    """Find the r that makes the counts least likely, by secants, and by halves where one leaves the range. What should
+    replace r is more than r below that place, and less above it. Only in this range is E f > 0 for what was observed.
+    """
+    half = math.sqrt(max(0.0, middle * middle - r * r))
+    low, high = r * r / (middle + half), middle + half
+    theta, before = 0.0, None
+    for _ in range(_MOST_STEPS):
         f = _linear(s, r)
-        if is_above:  # all of E f <= 0 must hold, so the one that costs most decides
-            return -_log_likelihood(observed, f, _theta(observed, f, 0.0)) if _mean(observed, f) > 0 else 0.0
-        return _log_likelihood(observed, f, _theta(observed, f, 0.0)) if max(f) > 0 else -math.inf
-
-    least = r / 8
-    ratio = (0.5 / least) ** (1 / _TRIED)
-    tried = [least * ratio**step for step in range(_TRIED + 1)]
-    found = [worth(r) for r in tried]
-    best = max(
-        _highest(worth, r / ratio, r * ratio)
-        for r, before, here, after in zip(tried, [-math.inf, *found], found, [*found[1:], -math.inf], strict=False)
-        if before <= here >= after
-    )
-    return -best if is_above else best
+        theta, better = _better(observed, f, theta)
+        if min(abs(better - r), high - low) <= _CLOSE * r:
+            break
+        low, high = (r, high) if better > r else (low, r)
+        slope = (better - before[1]) / (r - before[0]) if before else 0.0
+        before = r, better
+        r += (better - r) / (1 - slope) if slope < 1 else 0.0
+        if not low < r < high:
+            r = (low + high) / 2
+    return _log_likelihood(observed, f, theta)
 
 
-def _highest(worth: Callable[[float], float], low: float, high: float) -> float:
-    """The largest value between two places, if there is only one top: the golden section."""
-    one, two = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    first, second = worth(one), worth(two)
-    while high - low > _CLOSE * high:
-        if first >= second:
-            high, two, second = two, one, first
-            one = high - _GOLDEN * (high - low)
-            first = worth(one)
-        else:
-            low, one, first = one, two, second
-            two = low + _GOLDEN * (high - low)
-            second = worth(two)
-    return max(first, second)
+def _better(observed: Sequence[float], f: Sequence[float], start: float) -> tuple[float, float]:
+    """The θ for this f, searched for from `start`, and the r of the distribution that it leads to."""
+    theta = _theta(observed, f, start)
+    return theta, math.sqrt(sum(p * x * x / (1 + theta * y) for p, x, y in zip(observed, _X, f, strict=True)))
 
 
 def _linear(s: float, r: float) -> list[float]:

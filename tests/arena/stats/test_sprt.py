@@ -1,6 +1,7 @@
 """The arithmetic of the sequential test: values that other tools publish, maximum likelihood, and error rates."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -63,6 +64,29 @@ def test_ratios_at_extreme_counts_and_bounds(pairs: tuple[int, ...], elo0: float
 def test_without_pairs_nothing_is_known(model: EloModel) -> None:
     found = llr((0, 0, 0, 0, 0), Sprt(-5, 5, model=model))
     assert found == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("elo1", [5, 10, 100])
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (77, 1, 0, 0, 0),  # the new bot is much worse than both hypotheses say
+        (20, 25, 40, 10, 5),
+        (5, 10, 20, 3, 2),
+        (1, 1, 257, 1, 0),
+        (0, 0, 0, 0, 1000),  # it is much better
+        (27, 0, 66, 0, 39),
+    ],
+)
+def test_an_update_takes_less_than_a_millisecond_however_far_the_bots_are_from_the_bounds(
+    pairs: tuple[int, ...], elo1: float
+) -> None:
+    def processor_time() -> float:
+        began = time.thread_time()
+        llr(pairs, Sprt(0, elo1))
+        return time.thread_time() - began
+
+    assert min(processor_time() for _ in range(20)) < 0.001
 
 
 counts = st.tuples(*[st.integers(0, 400)] * 5).filter(any)

@@ -175,10 +175,9 @@ def verdict_text(state: TestState) -> str:
             return f"Undecided whether {new} is better than {base}: {are_played} played"
         case End.CHANGED:
             return f"Undecided: {state.changed}. {_ONE_VERSION}, so that the test cannot go on: begin another journal"
-        case None if state.changed:
-            return f"Undecided: {state.changed}. {_ONE_VERSION}"
         case None:
-            return f"Undecided whether {new} is better than {base}: the test is not over"
+            change = f". {state.changed}. {_ONE_VERSION}" if state.changed else ""
+            return f"Undecided whether {new} is better than {base}: the test is not over{change}"
 
 
 def report(state: TestState) -> str:

@@ -40,12 +40,28 @@ def by_lot(count: int, seed: int, share: float = 0.5) -> Rounds:
     return rounds(NEW if rng.random() < share else BASE for _ in range(count))
 
 
-def test_a_pair_that_another_version_played_ends_the_test_undecided_and_does_not_count() -> None:
-    def line(code: str) -> BotLine:
-        return bot_line("new", None, Fingerprint(("./new",), {"./new": code}), "2026-01-31T12:00:00Z")
+def version(code: str) -> BotLine:
+    return bot_line("new", None, Fingerprint(("./new",), {"./new": code * 64}), "2026-01-31T12:00:00Z")
 
+
+def test_a_test_that_goes_on_with_the_restored_program_is_not_over() -> None:
+    """Then the change is only said; it is not the reason why nothing is decided."""
     test = SequentialTest(Sprt(0, 50), BOTS, map(str, range(1, 100)), 5)
-    one, two = line("a" * 64), line("b" * 64)
+    one, two = version("a"), version("b")
+    assert test.meet(one)
+    assert not test.meet(two)
+    for match, each in rounds([WON] * 8):
+        test.add(match, replace(each, players=(one.id, None)))
+    state = test.advance()
+    assert (state.counted, state.end) == (4, None)
+    assert "Undecided whether new is better than base: the test is not over. new changed during the test" in report(
+        state
+    )
+
+
+def test_a_pair_that_another_version_played_ends_the_test_undecided_and_does_not_count() -> None:
+    test = SequentialTest(Sprt(0, 50), BOTS, map(str, range(1, 100)), 5)
+    one, two = version("a"), version("b")
     assert test.meet(one)
     assert test.meet(one)
     assert not test.meet(two)

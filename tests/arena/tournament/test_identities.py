@@ -252,7 +252,7 @@ def test_a_program_that_changes_during_a_test_ends_it_and_nothing_of_the_other_v
     assert verify_journals([journal]).problems == []
     again = arena("table", journal, "--sprt")
     assert again.exit_code == 3
-    assert f"Undecided: {changed}" in again.stdout
+    assert f"the test is not over. {changed}" in again.stdout
     refused = arena(*test)
     assert refused.exit_code == 2
     assert f"mine has changed since {one.started}" in refused.stderr

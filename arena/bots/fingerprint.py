@@ -9,6 +9,7 @@ Nothing here raises, and nothing blocks: files of a bot may be changed while a t
 
 import contextlib
 import hashlib
+import itertools
 import os
 import shlex
 import shutil
@@ -80,11 +81,18 @@ def _is_list(word: str) -> bool:
 
 
 def _of_shell(text: str) -> tuple[str, ...]:
+    """The words of a shell's command, those after `cd DIR` as paths from DIR."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     with contextlib.suppress(ValueError):  # a quote without its end
         words = [word for word in lexer if not any(char.isspace() for char in word)]
-        return tuple(word for place, word in enumerate(words) if not place or words[place - 1] != "cd")
+        found, folder = [], "."
+        for before, word in itertools.pairwise(["", *words]):
+            if before == "cd":
+                folder = os.path.normpath(os.path.join(folder, word))
+            else:
+                found.append(word if folder == "." or word.startswith("-") else os.path.join(folder, word))
+        return tuple(found)
     return ()
 
 

@@ -49,6 +49,8 @@ def test_the_program_and_the_script_are_hashed(tmp_path: Path) -> None:
     [
         (("./bin/mybot", "-x"), {"./bin/mybot"}),
         (("sh", "-c", "cd . && exec ./bin/mybot; true"), {"./bin/mybot"}),
+        (("sh", "-c", "cd bin && exec python3 -u ./mybot"), {"bin/./mybot"}),
+        (("sh", "-c", "cd bin && cd .. && exec bin/mybot"), {"bin/mybot"}),
         (("bash", "-c", "python3 mybot.py --net=net.bin 2>/dev/null"), {"mybot.py", "net.bin"}),
         (("sh", "-c", "it's not closed"), set()),
         (("env", "A=1", "python3", "mybot.py"), {"mybot.py"}),

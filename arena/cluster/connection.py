@@ -1,5 +1,6 @@
 """A connection to the scheduler of a Dask cluster, and what goes wrong with it, in words of ours."""
 
+import asyncio
 import logging
 import warnings
 from typing import Any, Final
@@ -29,8 +30,8 @@ async def connected(address: str) -> Any:
         make: Any = Client  # it is not typed
         client = make(address, asynchronous=True, timeout=_CONNECT_SECONDS, set_as_default=False, name="schotten-arena")
         try:
-            await client
-        except (OSError, TimeoutError) as error:
+            await asyncio.wait_for(client, _CONNECT_SECONDS)  # Dask itself waits for ever for a silent one
+        except OSError as error:
             await closed(client)
             raise ClusterError(
                 f"there is no Dask scheduler at {address}: {reason_of(error)}; `dask scheduler` starts one"
@@ -45,6 +46,8 @@ def reason_of(error: BaseException) -> str:
     """The words of an error that Dask raised, or of what caused it, on one line."""
     while error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, TimeoutError | asyncio.CancelledError):
+        return "it does not answer"
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(text.split()) or type(error).__name__
 

@@ -1,6 +1,7 @@
 """What a user can do wrong with a cluster: one sentence each, exit status 2, and nothing is begun."""
 
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def test_a_scheduler_that_is_not_there(journal: Path) -> None:
     assert said.startswith(f"Error: there is no Dask scheduler at {address}: ")
     assert said.count("\n") == 1
     assert not journal.exists()
+
+
+def test_a_program_that_accepts_connections_and_says_nothing(journal: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", address)
+    assert said == f"Error: there is no Dask scheduler at {address}: it does not answer; `dask scheduler` starts one\n"
 
 
 @pytest.mark.parametrize("address", ["nowhere", "ftp://127.0.0.1:1", "tcp://127.0.0.1:x", ""])

@@ -84,13 +84,14 @@ async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
     if terms.parcels:
         root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.parcels])
         if isinstance(root, Exception):
-            return Host(address, address, away, (f"the folders of bots could not be sent there: {_words(root)}",))
+            problem = _without_arena(root) or f"the folders of bots could not be sent there: {_words(root)}"
+            return Host(address, address, away, (problem,))
         away = terms.away(root)
     data = await _asked(client, address, ANSWER_SECONDS, told, asked_about(run, terms.bots, away, terms.ignored))
-    if isinstance(data, ModuleNotFoundError):
-        return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
     if isinstance(data, Exception):
-        return Host(address, address, away, (f"it does not say what it is like: {_words(data)}",), answered=False)
+        missing = _without_arena(data)
+        problem = missing or f"it does not say what it is like: {_words(data)}"
+        return Host(address, address, away, (problem,), answered=missing is not None)
     try:
         facts = unpacked(data)
     except msgspec.DecodeError:
@@ -113,6 +114,13 @@ async def _asked(client: Any, address: str, seconds: float, function: Any, *argu
     except Exception as error:  # whatever Dask raises, there is no answer
         return error
     return found.get(address, LookupError("it has left the cluster"))
+
+
+def _without_arena(error: Exception) -> str | None:
+    """What to do if this error says that the machine has no arena. Dask returns such errors only as texts."""
+    if "No module named 'arena" not in str(error):
+        return None
+    return "the arena is not installed there; `pip install 'schotten-arena[dask]'`"
 
 
 def _words(error: Exception) -> str:

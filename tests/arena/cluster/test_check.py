@@ -84,6 +84,24 @@ def test_each_difference_is_told_with_its_remedy(tmp_path: Path, bot: Path) -> N
     assert not (tmp_path / "cup.jsonl").exists()
 
 
+@pytest.mark.parametrize("ship", [[], ["--ship"]])
+def test_a_machine_without_the_arena_is_told_how_to_install_it(tmp_path: Path, bot: Path, ship: list[str]) -> None:
+    """As in an environment into which only Dask was installed."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class NoArena:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'arena':\n"
+        "            raise ModuleNotFoundError(\"No module named 'arena'\", name=name)\n"
+        "sys.meta_path.insert(0, NoArena())\n"
+    )
+    with Cluster(tmp_path, size=1, everywhere={"PYTHONPATH": str(tmp_path)}) as cluster:
+        cluster.await_workers()
+        status, lines = check(cluster, "greedy", f"where={bot}/bot.py", *ship)
+    assert status == 1, lines
+    assert lines[0].endswith(": the arena is not installed there; `pip install 'schotten-arena[dask]'`")
+
+
 def test_a_tournament_says_at_once_that_no_machine_can_play(tmp_path: Path) -> None:
     """Its only machine leaves, and one with another arena comes; then one comes that fits."""
     changed = tmp_path / "changed"

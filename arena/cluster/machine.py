@@ -129,7 +129,8 @@ def _bot_facts(spec: BotSpec, asked: Asked) -> BotFacts:
         return BotFacts()
     named = at_home(fingerprint_of(local), spec, asked.away).files
     interpreter = named.pop(printable(spec.command[0]), "") if has_interpreter(spec) else ""
-    if (folder := folder_of(local)) is None:
+    folder = folder_of(local)
+    if folder is None or not folder.exists():
         return BotFacts(named=named, interpreter=interpreter)
     try:
         files = _digests(folder, asked.ignored)

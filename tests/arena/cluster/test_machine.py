@@ -91,6 +91,20 @@ def test_the_folder_of_a_bot(folder: Path) -> None:
     assert folder_of(BotSpec("mine", ("sh", "/etc/hostname"))) == Path("/etc/hostname")  # many other files are there
 
 
+def test_a_folder_that_is_not_there_is_not_called_different(folder: Path) -> None:
+    bot = from_command_line(["sh bot", "greedy"], (), {"dir": str(folder)}).bots[0]
+    assert isinstance(bot, BotSpec)
+
+    def found(run: str) -> Facts:
+        return facts_of(asked_about(run, [bot], Away("/")))
+
+    ours = found("1")
+    folder.rename(folder.with_name("elsewhere"))
+    assert differences(ours, found("2")) == [
+        f"bot {bot.name}: there is no {folder}; copy it there to the same place, or send it along with --ship"
+    ]
+
+
 def test_a_bot_that_was_sent_along_is_started_where_it_is_now(folder: Path) -> None:
     spec = BotSpec("mine", ("python3", f"{folder}/bot", "--book", f"{folder}-2/book"), cwd=Path("data"))
     away = Away(str(folder), {"mine": (str(folder), "/there/0")})

@@ -188,7 +188,9 @@ class ClusterCrew:
         alone = [(name, match) for name, match in self._open.items() if len(match.attempts) == 1]
         for name, match in sorted(alone, key=lambda each: each[1].began) if self._key.is_public else ():
             late = time.monotonic() - match.began > max(_SOON, _STRAGGLER * self._pace.match_seconds)
+            places = {shift.process.host.name for shift in match.attempts}  # rather not there once more
             others = [shift for shift in self._shifts if name not in shift.attempts]
+            others.sort(key=lambda shift: shift.process.host.name in places)
             free = min(others, key=lambda shift: len(shift.attempts), default=None)
             if free is not None and (self._twice or (late and not free.attempts)):
                 self.second_attempts += 1

@@ -53,7 +53,11 @@ class _Machine:
 
     def matches(self) -> int:
         """How many it has been given."""
-        return sum(isinstance(order, MatchJob) for order in Unpacker().feed(self._ours.recv(1 << 20)))
+        try:
+            data = self._ours.recv(1 << 20, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        return sum(isinstance(order, MatchJob) for order in Unpacker().feed(data))
 
     def say(self, *reports: Report) -> None:
         self._ours.sendall(b"".join(map(packed, reports)))
@@ -197,6 +201,36 @@ def test_quick_matches_are_given_early_but_not_the_last_ones(
             nursery.cancel_scope.cancel()
             machine.vanish()
         assert early == given
+
+    trio.run(main)
+
+
+@pytest.mark.usefixtures("no_bridge")
+@pytest.mark.parametrize(("is_public", "given"), [(True, [1, 0, 1]), (False, [1, 0, 0])])
+def test_a_match_that_takes_too_long_is_played_again_on_another_machine_if_that_is_fair(
+    is_public: bool, given: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "match_seconds", 10.0)
+    now = [100.0]
+    monkeypatch.setattr("arena.cluster.crew.time.monotonic", lambda: now[0])
+    config = configured("greedy", "random")
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("7", is_public=is_public), [])
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            machines = [_Machine(crew, "slow"), _Machine(crew, "slow"), _Machine(crew, "fast")]
+            nursery.start_soon(_keep, [], crew.play, job_of(config))
+            await wait_all_tasks_blocked()
+            now[0] += 29.0
+            crew.slots_are(0)  # as the bridge says every second
+            assert crew.second_attempts == 0
+            now[0] += 2.0
+            crew.slots_are(0)
+            await wait_all_tasks_blocked()
+            assert [machine.matches() for machine in machines] == given
+            nursery.cancel_scope.cancel()
+            for machine in machines:
+                machine.vanish()
 
     trio.run(main)
 

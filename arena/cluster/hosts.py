@@ -9,7 +9,7 @@ import attrs
 import msgspec
 
 from arena.cluster.comparison import differences
-from arena.cluster.folder import folder_of
+from arena.cluster.folder import FolderError, folder_of
 from arena.cluster.machine import Asked, Facts, asked_about, facts_of, unpacked
 from arena.cluster.parcel import discard, packed, receive
 from arena.journal.file import belongings
@@ -84,14 +84,11 @@ async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
     if terms.parcels:
         root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.parcels])
         if isinstance(root, Exception):
-            problem = _without_arena(root) or f"the folders of bots could not be sent there: {_words(root)}"
-            return Host(address, address, away, (problem,))
+            return _unfit(address, away, "the folders of bots could not be sent there", root)
         away = terms.away(root)
     data = await _asked(client, address, ANSWER_SECONDS, told, asked_about(run, terms.bots, away, terms.ignored))
     if isinstance(data, Exception):
-        missing = _without_arena(data)
-        problem = missing or f"it does not say what it is like: {_words(data)}"
-        return Host(address, address, away, (problem,), answered=missing is not None)
+        return _unfit(address, away, "it does not say what it is like", data)
     try:
         facts = unpacked(data)
     except msgspec.DecodeError:
@@ -116,11 +113,12 @@ async def _asked(client: Any, address: str, seconds: float, function: Any, *argu
     return found.get(address, LookupError("it has left the cluster"))
 
 
-def _without_arena(error: Exception) -> str | None:
-    """What to do if this error says that the machine has no arena. Dask returns such errors only as texts."""
-    if "No module named 'arena" not in str(error):
-        return None
-    return "the arena is not installed there; `pip install 'schotten-arena[dask]'`"
+def _unfit(address: str, away: Away, what: str, error: Exception) -> Host:
+    """A Dask worker of which we got only an error. It has answered if the error comes from its own files."""
+    if "No module named 'arena" in str(error):  # Dask returns such an error only as a text
+        return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
+    answered = isinstance(error, FolderError) or (isinstance(error, OSError) and error.errno is not None)
+    return Host(address, address, away, (f"{what}: {_words(error)}",), answered)
 
 
 def _words(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """What the crew, the bridge and the comparison decide, with machines that only a test plays."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -19,6 +20,7 @@ from arena.cluster import hosts
 from arena.cluster.admission import Admission
 from arena.cluster.bridge import Bridge
 from arena.cluster.crew import ClusterCrew
+from arena.cluster.folder import FolderError
 from arena.cluster.hosts import Host, Terms, prepared
 from arena.cluster.pace import Pace
 from arena.cluster.tunnel import RemoteWorker
@@ -292,10 +294,10 @@ def test_a_cluster_without_a_machine_that_may_play_is_told_at_once_and_stops_lat
 class _Client:
     """A client of a cluster with one Dask worker, at "there"."""
 
-    def __init__(self, answer: bytes | None):
+    def __init__(self, answer: bytes | Exception | None):
         self._answer = answer
 
-    async def run(self, *_: object, **__: object) -> dict[str, bytes]:
+    async def run(self, *_: object, **__: object) -> dict[str, bytes | Exception]:
         if self._answer is None:
             await asyncio.Event().wait()
         assert self._answer is not None
@@ -316,3 +318,18 @@ def test_a_machine_that_does_not_answer_or_in_another_way(
         monkeypatch.setattr(hosts, "ANSWER_SECONDS", 0.0)
     terms = Terms.of([], None, ship=False)
     assert asyncio.run(partial(prepared, _Client(answer), "there", "run", terms)()).problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("error", "answered"),
+    [
+        (OSError("Address removed."), False),  # as what Dask raises for a lost connection
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (FolderError("'../x' is not a path inside a folder"), True),
+    ],
+)
+def test_a_machine_is_asked_again_if_a_folder_was_lost_on_the_way_there(error: Exception, answered: bool) -> None:
+    terms = attrs.evolve(Terms.of([], None, ship=True), parcels=(("mine", "/mine", b""),))
+    host = asyncio.run(partial(prepared, _Client(error), "there", "run", terms)())
+    assert host.problems == (f"the folders of bots could not be sent there: {error}",)
+    assert host.answered == answered

@@ -2,9 +2,10 @@
 
 import asyncio
 import uuid
+from collections.abc import Awaitable
 from typing import Any
 
-from arena.cluster.connection import ClusterError, closed, connected, reason_of
+from arena.cluster.connection import SILENT_SECONDS, ClusterError, closed, connected, reason_of
 from arena.cluster.hosts import Host, Terms, left, prepared
 from arena.cluster.machine import PEERS, installed
 
@@ -35,12 +36,17 @@ async def _compared(address: str, terms: Terms) -> list[Host]:
 
 async def _workers(client: Any) -> list[str]:
     """The addresses of all Dask workers."""
-    return sorted((await client.scheduler.identity())["workers"])
+    return sorted((await _answer(client.scheduler.identity()))["workers"])
+
+
+async def _answer(question: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    """What the scheduler answers. Raises TimeoutError: Dask itself waits for ever."""
+    return await asyncio.wait_for(question, SILENT_SECONDS)
 
 
 async def _check_scheduler(client: Any, address: str) -> None:
     """Raise ClusterError if the scheduler does not speak as we do."""
-    packages = (await client.scheduler.versions())["packages"]
+    packages = (await _answer(client.scheduler.versions()))["packages"]
     for name in PEERS:
         theirs, ours = packages.get(name) or "not installed", installed(name)
         if name != "cloudpickle" and theirs != ours:

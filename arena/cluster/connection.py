@@ -8,7 +8,7 @@ from typing import Any, Final
 from distributed import Client
 
 _CONNECT_SECONDS: Final = 10.0
-_SILENT_SECONDS: Final = 12.0  # Dask itself waits for ever for one that accepts the connection and says nothing
+SILENT_SECONDS: Final = 12.0  # Dask itself waits for ever for a scheduler that accepts the connection and says nothing
 _CLOSE_SECONDS: Final = 10.0
 
 # What happens to the cluster is said by us, in one line. Each logger may have a level of its own.
@@ -31,7 +31,7 @@ async def connected(address: str) -> Any:
         make: Any = Client  # it is not typed
         client = make(address, asynchronous=True, timeout=_CONNECT_SECONDS, set_as_default=False, name="schotten-arena")
         try:
-            await asyncio.wait_for(client, _SILENT_SECONDS)
+            await asyncio.wait_for(client, SILENT_SECONDS)
         except OSError as error:
             await closed(client)
             raise ClusterError(

@@ -1,13 +1,19 @@
 """What a user can do wrong with a cluster: one sentence each, exit status 2, and nothing is begun."""
 
+import asyncio
 import re
 import socket
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
 from arena.cli import cluster as cluster_commands
+from arena.cluster import check
+from arena.cluster.connection import ClusterError
+from arena.cluster.hosts import Terms
 from tests.helpers.cluster import Cluster, done, free_port
 from tests.helpers.commands import arena
 
@@ -34,6 +40,19 @@ def test_a_program_that_accepts_connections_and_says_nothing(journal: Path) -> N
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", address)
     assert said == f"Error: there is no Dask scheduler at {address}: it does not answer; `dask scheduler` starts one\n"
+
+
+def test_a_scheduler_that_hangs_after_it_has_accepted_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hanging() -> None:
+        await asyncio.Event().wait()
+
+    async def connected(_: str) -> Any:
+        return Mock(scheduler=Mock(versions=hanging), close=AsyncMock())
+
+    monkeypatch.setattr(check, "connected", connected)
+    monkeypatch.setattr(check, "SILENT_SECONDS", 0.01)
+    with pytest.raises(ClusterError, match="at tcp://there:1 was lost: it does not answer"):
+        check.compared("tcp://there:1", Terms.of([], None, ship=False))
 
 
 @pytest.mark.parametrize("address", ["nowhere", "ftp://127.0.0.1:1", "tcp://127.0.0.1:x", ""])

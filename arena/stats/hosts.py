@@ -151,8 +151,9 @@ class Hosts:
         words = f"{name} made {made} in {here.rounds} rounds on {host}, elsewhere {faults} in {played}"
         yield _z_of_parts(here.faults, here.rounds, faults, played), words
         surplus, variance = _surplus(here, others)
-        words = f"{name} scored {here.score / here.rounds:.1%} on {host}, {surplus:+.1f} points of rounds "
-        yield (surplus / math.sqrt(variance) if variance else 0.0), f"{words}more than against the same bots elsewhere"
+        words = f"{name} scored {here.score / here.rounds:.1%} of {here.rounds} rounds on {host}: {abs(surplus):.1f} "
+        words += f"{'more' if surplus > 0 else 'fewer'} than its score against the same bots elsewhere lets expect"
+        yield (surplus / math.sqrt(variance) if variance else 0.0), words
 
 
 def _is_notable(here: float, elsewhere: float) -> bool:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,13 @@ def test_a_machine_that_is_slower_stands_still_or_changes_results_is_named(tmp_p
         lines = cup(random.Random(place), deviant)
         warnings = hosts_of(folder, *lines).warnings()
         assert any(text.startswith(words) and "south" in text for text in warnings), (words, warnings)
+        if "winner" in deviant:  # ann lost more often there
+            south = next(text for text in warnings if text.startswith(words) and "on south" in text)
+            assert re.fullmatch(
+                r"ann scored \d+\.\d% of \d+ rounds on south: \d+\.\d fewer than its score against the same bots "
+                "elsewhere lets expect",
+                south,
+            )
 
 
 def test_opponents_are_no_deviation(tmp_path: Path) -> None:

@@ -91,8 +91,11 @@ def test_the_folder_of_a_bot(folder: Path) -> None:
     assert folder_of(BotSpec("mine", ("sh", "/etc/hostname"))) == Path("/etc/hostname")  # many other files are there
 
 
-def test_a_folder_that_is_not_there_is_not_called_different(folder: Path) -> None:
-    bot = from_command_line(["sh bot", "greedy"], (), {"dir": str(folder)}).bots[0]
+@pytest.mark.parametrize("is_named_by_dir", [True, False])
+def test_a_folder_that_is_not_there_is_not_called_different(folder: Path, is_named_by_dir: bool) -> None:
+    (folder / "bot.py").touch()
+    command, options = ("sh bot", {"dir": str(folder)}) if is_named_by_dir else (f"python3 {folder}/bot.py", {})
+    bot = from_command_line([command, "greedy"], (), options).bots[0]
     assert isinstance(bot, BotSpec)
 
     def found(run: str) -> Facts:
@@ -100,8 +103,9 @@ def test_a_folder_that_is_not_there_is_not_called_different(folder: Path) -> Non
 
     ours = found("1")
     folder.rename(folder.with_name("elsewhere"))
+    what = f"folder {str(folder)!r}" if is_named_by_dir else str(folder)
     assert differences(ours, found("2")) == [
-        f"bot {bot.name}: there is no {folder}; copy it there to the same place, or send it along with --ship"
+        f"bot {bot.name}: there is no {what}; copy it there to the same place, or send it along with --ship"
     ]
 
 

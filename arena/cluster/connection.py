@@ -8,7 +8,7 @@ from typing import Any, Final
 from distributed import Client
 
 _CONNECT_SECONDS: Final = 10.0
-SILENT_SECONDS: Final = 12.0  # Dask itself waits for ever for a scheduler that accepts the connection and says nothing
+SILENT_SECONDS: Final = 20.0  # Dask itself waits for ever for a scheduler that accepts the connection and says nothing
 _CLOSE_SECONDS: Final = 10.0
 
 # What happens to the cluster is said by us, in one line. Each logger may have a level of its own.

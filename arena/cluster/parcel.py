@@ -74,7 +74,7 @@ _received: Final[dict[str, Path]] = {}  # by run: the folder with what this proc
 def receive(run: str, parcels: Sequence[bytes]) -> str:
     """Unpack parcels on this machine, into folders 0, 1, … of one that is returned. Raises FolderError, and OSError."""
     if run not in _received:
-        root = Path(tempfile.mkdtemp(prefix="arena-"))
+        root = Path(tempfile.mkdtemp(prefix="arena-bots-"))
         try:
             root.chmod(0o755)  # a sandboxed bot may run as another user
             for number, parcel in enumerate(parcels):

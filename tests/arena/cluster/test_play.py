@@ -234,12 +234,12 @@ def test_a_tournament_leaves_no_descriptors_and_no_folders_in_the_cluster(cluste
     play("one.jsonl")
     play("two.jsonl")
     before, until = left(), time.monotonic() + PATIENCE
-    folders = set(Path(tempfile.gettempdir()).glob("arena-*"))
+    folders = set(Path(tempfile.gettempdir()).glob("arena-bots-*"))
     play("three.jsonl")
     while left() > before:
         assert time.monotonic() < until, (before, left())
         time.sleep(0.1)
-    assert not set(Path(tempfile.gettempdir()).glob("arena-*")) - folders
+    assert not set(Path(tempfile.gettempdir()).glob("arena-bots-*")) - folders
     assert cluster.left_players() == []
 
 

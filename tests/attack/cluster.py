@@ -34,7 +34,6 @@ def cluster_kills(folder: Path) -> list[Finding]:
     before = first = 0  # bytes of the journal before this owner, and its descriptors when it first finished a round
     with Cluster(folder) as cluster, open(folder / "owner.log", "wb") as log:
         words[3] = cluster.address
-        cluster.await_workers()
         owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
         try:
             while owner.poll() is None:

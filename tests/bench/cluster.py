@@ -52,7 +52,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as own:
         bot, python = str(c_bot(Path(own))), f"{sys.executable} {STEADY_BOT} x"
         with Cluster(Path(folder)) as cluster:
-            cluster.await_workers()
             rows = [
                 # By default workers are pinned only if the machine was idle for a while.
                 compared("C bots, public seed", bot, 20, cluster, "--seed", "7", "--affinity", "true"),

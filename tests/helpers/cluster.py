@@ -55,13 +55,15 @@ class Cluster:
             process.wait()
 
     def tend(self) -> None:
-        """Start what is not running, and wait until the scheduler listens."""
+        """Start what is not running, and wait until the scheduler listens and the new workers are registered."""
         if self.scheduler is None or self.scheduler.poll() is not None:
             self.scheduler = self._start("dask_scheduler", "--host", "127.0.0.1", "--port", str(self.port))
             self._await_scheduler()
         self.workers = [worker for worker in self.workers if worker.poll() is None]
+        registered = self._registered() + self.size - len(self.workers)
         while len(self.workers) < self.size:
             self.workers.append(self.start_worker(ARENA_HOST=f"host-{len(self.workers) + 1}"))
+        self.await_workers(registered)
 
     def start_worker(self, **variables: str) -> "subprocess.Popen[bytes]":
         return self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny", **variables)
@@ -83,10 +85,14 @@ class Cluster:
                 assert time.monotonic() < until, self.log.read_text()
                 time.sleep(0.05)
 
-    def await_workers(self, count: int | None = None) -> None:
-        """Wait until so many workers have said in the log that they are registered."""
+    def _registered(self) -> int:
+        """The number of workers that have said in the log that they are registered."""
+        return self.log.read_text().count("Registered to:")
+
+    def await_workers(self, count: int) -> None:
+        """Wait until so many workers were registered, of which some may be gone again."""
         until = time.monotonic() + PATIENCE
-        while self.log.read_text().count("Registered to:") < (self.size if count is None else count):
+        while self._registered() < count:
             assert time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
 

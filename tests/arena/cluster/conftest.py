@@ -10,7 +10,6 @@ from tests.helpers.cluster import Cluster
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two Dask workers that no test may harm."""
     with Cluster(tmp_path_factory.mktemp("cluster")) as found:
-        found.await_workers()
         yield found
 
 
@@ -20,5 +19,4 @@ def frail(tmp_path: Path) -> Iterator[Cluster]:
     folder = tmp_path / "dask"
     folder.mkdir()
     with Cluster(folder) as found:
-        found.await_workers()
         yield found

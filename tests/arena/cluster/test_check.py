@@ -96,7 +96,6 @@ def test_a_machine_without_the_arena_is_told_how_to_install_it(tmp_path: Path, b
         "sys.meta_path.insert(0, NoArena())\n"
     )
     with Cluster(tmp_path, size=1, everywhere={"PYTHONPATH": str(tmp_path)}) as cluster:
-        cluster.await_workers()
         status, lines = check(cluster, "greedy", f"where={bot}/bot.py", *ship)
     assert status == 1, lines
     assert lines[0].endswith(": the arena is not installed there; `pip install 'schotten-arena[dask]'`")
@@ -108,17 +107,19 @@ def test_a_tournament_says_at_once_that_no_machine_can_play(tmp_path: Path) -> N
     changed.mkdir()
     (changed / "sitecustomize.py").write_text("import arena.support.version as v\nv.VERSION = '0.0.1'\n")
     journal = tmp_path / "cup.jsonl"
-    with Cluster(tmp_path, size=1) as cluster:
-        cluster.await_workers()
-        with running(on(cluster, journal, steady("a"), steady("b"), rounds="200", cycles="2")) as process:
-            heard(process, "Finished round 2")
-            kill(cluster.workers.pop())
-            heard(process, "no machine of the cluster can play (it has no Dask workers); waiting up to 5 minutes")
-            old = cluster.start_worker(ARENA_HOST="old", PYTHONPATH=f"{changed}{os.pathsep}{ROOT}")
-            cluster.workers.append(old)
-            heard(process, "old does not play: it has arena 0.0.1, here it is ")
-            cluster.workers.append(cluster.start_worker(ARENA_HOST="good"))
-            heard(process, "Finished round")
+    size = {"rounds": "200", "cycles": "2"}
+    with (
+        Cluster(tmp_path, size=1) as cluster,
+        running(on(cluster, journal, steady("a"), steady("b"), **size)) as process,
+    ):
+        heard(process, "Finished round 2")
+        kill(cluster.workers.pop())
+        heard(process, "no machine of the cluster can play (it has no Dask workers); waiting up to 5 minutes")
+        old = cluster.start_worker(ARENA_HOST="old", PYTHONPATH=f"{changed}{os.pathsep}{ROOT}")
+        cluster.workers.append(old)
+        heard(process, "old does not play: it has arena 0.0.1, here it is ")
+        cluster.workers.append(cluster.start_worker(ARENA_HOST="good"))
+        heard(process, "Finished round")
     assert {line.host for line in rounds_in(journal)} == {"host-1", "good"}
 
 

@@ -33,7 +33,6 @@ def test_a_bot_is_the_same_player_whichever_interpreter_a_machine_has(tmp_path: 
     bots, journal = [f"{name}=python3 {script} 0.02" for name in "ab"], tmp_path / "cup.jsonl"
     here, there = interpreter_in(tmp_path / "here"), interpreter_in(tmp_path / "there")
     with Cluster(tmp_path, size=1, everywhere={"PATH": there}) as cluster:
-        cluster.await_workers()
         there_words = ["env", f"PATH={here}", *on(cluster, journal, *bots, rounds="8"), *ship]
         with running(there_words) as process:
             heard(process, "Finished round 2")

@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
+import os
+import socket
 import warnings
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from distributed import Client
 
@@ -26,6 +29,10 @@ class ClusterError(Exception):
 
 async def connected(address: str) -> Any:
     """A client of the cluster. Raises ClusterError."""
+    try:
+        await _reach(address)
+    except (OSError, ValueError) as error:  # ValueError: there is no such port
+        raise _not_there(address, error) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions are compared by cluster-check, in words of ours
         make: Any = Client  # it is not typed
@@ -34,13 +41,32 @@ async def connected(address: str) -> Any:
             await asyncio.wait_for(client, SILENT_SECONDS)
         except OSError as error:
             await closed(client)
-            raise ClusterError(
-                f"there is no Dask scheduler at {address}: {reason_of(error)}; `dask scheduler` starts one"
-            ) from None
+            raise _not_there(address, error) from None
         except Exception as error:  # whatever Dask raises if it is not a scheduler, or one of another version
             await closed(client)
             raise ClusterError(f"the scheduler at {address} cannot be used: {reason_of(error)}") from None
     return client
+
+
+async def _reach(address: str) -> None:
+    """Raise OSError if nothing listens there: Dask would try for some seconds, and then often not know why it failed.
+    Raises ValueError if the address has no possible port."""
+    place, loop = urlsplit(address), asyncio.get_running_loop()
+    found = await loop.getaddrinfo(place.hostname, place.port, type=socket.SOCK_STREAM)
+    for number, (family, kind, protocol, _, there) in enumerate(found, start=1):
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setblocking(False)
+            try:
+                await asyncio.wait_for(loop.sock_connect(probe, there), _CONNECT_SECONDS)
+            except OSError:
+                if number == len(found):
+                    raise
+            else:
+                return
+
+
+def _not_there(address: str, error: Exception) -> ClusterError:
+    return ClusterError(f"there is no Dask scheduler at {address}: {reason_of(error)}; `dask scheduler` starts one")
 
 
 def reason_of(error: BaseException) -> str:
@@ -49,7 +75,10 @@ def reason_of(error: BaseException) -> str:
         error = error.__cause__
     if isinstance(error, TimeoutError | asyncio.CancelledError):
         return "it does not answer"
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        # asyncio's own words for a failed connection name only the address; negative are those of name resolution.
+        text = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
     return " ".join(text.split()) or type(error).__name__
 
 

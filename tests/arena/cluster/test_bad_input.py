@@ -28,11 +28,17 @@ def refused(*words: str) -> str:
     return ran.stderr
 
 
-def test_a_scheduler_that_is_not_there(journal: Path) -> None:
-    address = f"tcp://127.0.0.1:{free_port()}"
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_scheduler_that_is_not_there(journal: Path, host: str) -> None:
+    address = f"tcp://{host}:{free_port()}"
     said = refused("run", "greedy", "random", "--journal", str(journal), "--scheduler", address)
     assert said == f"Error: there is no Dask scheduler at {address}: Connection refused; `dask scheduler` starts one\n"
     assert not journal.exists()
+
+
+def test_a_port_that_is_none() -> None:
+    said = refused("cluster-check", "greedy", "random", "--scheduler", "tcp://127.0.0.1:99999")
+    assert said.startswith("Error: there is no Dask scheduler at tcp://127.0.0.1:99999: Port out of range 0-65535; ")
 
 
 def test_a_program_that_accepts_connections_and_says_nothing(journal: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from arena.journal.lines import Journal, RoundLine
+from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.plan.config import Config, from_command_line
 from arena.support import compilation
 from arena.tournament.events import RoundFinished, TournamentEvent
@@ -50,23 +50,23 @@ class _Meter:
     def __init__(self, last: int) -> None:
         self._last = last
         self._rounds = 0
-        self._lines: list[RoundLine] = []  # to be looked at later, because this is the owner's time
         self._before = self._after = (0.0, 0.0, 0.0)
 
     def heard(self, event: TournamentEvent, /) -> None:
         if not isinstance(event, RoundFinished):
             return
         self._rounds += 1
-        if _FROM < self._rounds <= self._last:
-            self._lines.append(event.line)
         if self._rounds in (_FROM, self._last):
             owner = time.process_time()
             workers = sum(map(_seconds, workers_of(os.getpid())))
             self._before, self._after = self._after, (time.perf_counter(), owner, workers)
 
-    def figures(self) -> Figures:
+    def figures(self, journal: Path) -> Figures:
+        """The decisions are counted in the journal afterwards, because counting or keeping them would take the owner's
+        time."""
         wall, owner, workers = (after - before for before, after in zip(self._before, self._after, strict=True))
-        thought = [ms for line in self._lines for _, _, ms in line.moves if ms is not None]
+        lines = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
+        thought = [ms for line in lines[_FROM : self._last] for _, _, ms in line.moves if ms is not None]
         made = len(thought)
         return Figures(
             (self._last - _FROM) / wall,
@@ -88,7 +88,7 @@ def measured(config: Config, journal: Path) -> Figures:
     with Journal(journal) as opened:
         config, ledger = resume(opened, config)
         trio.run(Tournament(config, opened, ledger, meter).run)
-    return meter.figures()
+    return meter.figures(journal)
 
 
 def built_ping_pong(folder: Path) -> Path:

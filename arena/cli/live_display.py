@@ -10,7 +10,7 @@ from rich.text import Text
 
 from arena.cli.progress import stamped
 from arena.cli.wording import ending_text, fault_lines, news_text, pairing, resumed_text
-from arena.journal.lines import RoundLine, is_forfeit
+from arena.journal.lines import AnyRound, is_forfeit
 from arena.server.events import ServerEvent
 from arena.tournament.events import (
     BotIdentified,
@@ -53,7 +53,7 @@ class LiveDisplay:
             case _:
                 self._say(news_text(event))
 
-    def _finished(self, line: RoundLine) -> None:
+    def _finished(self, line: AnyRound) -> None:
         if self._figures is not None:
             self._figures.count(line)
         if line.fault and not is_forfeit(line):
@@ -89,7 +89,7 @@ class _Figures:
         self._live = Live(get_renderable=self._drawn, console=console, refresh_per_second=10)
         self._live.start()
 
-    def count(self, line: RoundLine) -> None:
+    def count(self, line: AnyRound) -> None:
         self._count += 1
         for name, points in zip(line.bots, line.result.points, strict=True):
             self._points[name] += points

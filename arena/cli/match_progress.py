@@ -11,7 +11,7 @@ import msgspec
 from arena.cli.progress import PlainLines, Say
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import duration_text
-from arena.journal.lines import RoundLine, TournamentLine, encoded
+from arena.journal.lines import AnyRound, TournamentLine, encoded
 from arena.journal.reader import no_progress
 from arena.plan.config import Config
 from arena.stats.round_summary import RoundResult
@@ -56,7 +56,7 @@ class RunningScore:
             rounds = fold_once([self._config.journal], Standings(), RoundResult, lambda *_: None, no_progress)
             self._standings, _ = rounds
 
-    def add(self, line: RoundLine) -> None:
+    def add(self, line: AnyRound) -> None:
         self._new.append(_decode(encoded(line)))
 
     def text(self) -> str:

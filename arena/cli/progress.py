@@ -19,7 +19,7 @@ from arena.cli.wording import (
     resumed_text,
     score_text,
 )
-from arena.journal.lines import RoundLine, is_forfeit
+from arena.journal.lines import AnyRound, is_forfeit
 from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
@@ -108,7 +108,7 @@ class PlainLines:
             number = self._numbers[event.planned.id]
             self._say(f"Started round {number} of {self._total} ({pairing(event.bots)})")
 
-    def _finished(self, line: RoundLine) -> None:
+    def _finished(self, line: AnyRound) -> None:
         number = self._numbers.pop(line.id, None)
         if number is None:  # forfeited without being started
             number, self._next = self._next, self._next + 1

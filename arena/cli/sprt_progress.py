@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import duration_text, ending_text, fault_lines, news_text, pairing
-from arena.journal.lines import RoundLine
+from arena.journal.lines import AnyRound
 from arena.stats.sequential_test import TestState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
 from arena.support.text import counted
@@ -77,7 +77,7 @@ class _Incidents:
             case _:
                 self._say(news_text(event))
 
-    def _fault(self, line: RoundLine) -> None:
+    def _fault(self, line: AnyRound) -> None:
         self._faults += 1
         if self._faults <= _SHOWN_FAULTS:
             for text in fault_lines(line):

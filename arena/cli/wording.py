@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from arena.journal.lines import RoundLine, VoidLine
+from arena.journal.lines import AnyRound, VoidLine
 from arena.support.text import printable, printable_lines
 from arena.tournament.events import BotIdentified, BotWithdrawn, Noticed, RoundVoid, TournamentOpened
 
@@ -50,14 +50,14 @@ def pairing(bots: tuple[str, str]) -> str:
     return f"{bots[0]} vs {bots[1]}"
 
 
-def score_text(line: RoundLine) -> str:
+def score_text(line: AnyRound) -> str:
     winner = line.result.winner
     if winner is None:
         return "0-0" if line.fault else "1/2-1/2"
     return "1-0" if winner == 0 else "0-1"
 
 
-def ending_text(line: RoundLine) -> str:
+def ending_text(line: AnyRound) -> str:
     reason = _REASONS.get(line.result.ending, line.result.ending)
     if line.fault and line.result.winner is None:
         return "neither bot started"
@@ -65,7 +65,7 @@ def ending_text(line: RoundLine) -> str:
     return f"{words}; {line.assisted.words(line.bots[line.assisted.seat])}" if line.assisted else words
 
 
-def fault_lines(line: RoundLine) -> list[str]:
+def fault_lines(line: AnyRound) -> list[str]:
     """A line for each bot at fault that says what went wrong, the last one with the folder of the fault. Control
     characters that the bot wrote are escaped."""
     fault = line.fault

@@ -158,9 +158,9 @@ class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
     match: str
 
 
-class RoundHead(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):
-    """The part of a RoundLine that a resume needs. The cards and the moves, the longest part of the line, have to be
-    there, but only `arena verify` reads them."""
+class UnreadRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True, omit_defaults=True):
+    """A RoundLine whose longest parts, the cards, moves and notes, are kept as they are written. It is quick to decode,
+    and is encoded as the same line again: for a resume, and for rounds on their way from a worker to the journal."""
 
     round: int
     pair: str
@@ -171,16 +171,24 @@ class RoundHead(RoundName, frozen=True, tag_field="type", tag="round", kw_only=T
     deck: msgspec.Raw
     tactics: msgspec.Raw
     moves: msgspec.Raw
+    notes: msgspec.Raw
     result: ResultLine
+    started: str
     fault: FaultLine | None = None
     salt: str = ""
+    host: str | None = None
+    delay: Milliseconds | None = None
     players: PlayerIds | None = None
+    assisted: AssistedLine | None = None
 
     def __post_init__(self) -> None:
         _check_first(self.first)
 
 
-def is_forfeit(line: RoundLine) -> bool:
+AnyRound = RoundLine | UnreadRound
+
+
+def is_forfeit(line: AnyRound) -> bool:
     """Whether the round was not played because a bot had been withdrawn."""
     return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
 
@@ -207,7 +215,7 @@ def game_record(line: RoundLine) -> GameRecord:
 _encoder = msgspec.json.Encoder()
 
 
-def encoded(line: JournalLine) -> bytes:
+def encoded(line: JournalLine | UnreadRound) -> bytes:
     return _encoder.encode(line) + b"\n"
 
 

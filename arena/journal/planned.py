@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 import attrs
 
-from arena.journal.lines import RoundHead, RoundLine, VoidLine
+from arena.journal.lines import AnyRound, VoidLine
 from arena.plan.config import ConfigError
 from arena.plan.deals import SCHEME
 from arena.plan.recorded_config import RecordedConfig
@@ -55,7 +55,7 @@ class Plan:
             return None
         return planned, (self._names[match.bots[0]], self._names[match.bots[1]])
 
-    def differences(self, line: RoundLine | RoundHead) -> Iterator[str]:
+    def differences(self, line: AnyRound) -> Iterator[str]:
         """Yield how the round differs from the planned one with its id. Deals are not compared."""
         found = self.find(line.id)
         if found is None:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from arena.journal.lines import BotLine, RoundLine, VoidLine
+from arena.journal.lines import AnyRound, BotLine, VoidLine
 from arena.plan.schedule import PlannedRound
 from arena.stats.sequential_test import TestState
 
@@ -62,7 +62,7 @@ class RoundFinished(Event, frozen=True):
     """The round is saved in the journal."""
 
     kind = "finished"
-    line: RoundLine
+    line: AnyRound
 
     def facts(self) -> dict[str, Any]:
         line = self.line
@@ -84,7 +84,7 @@ class RoundVoid(Event, frozen=True):
         return _round_facts(self.line) | {"reason": self.line.reason}
 
 
-def _round_facts(line: RoundLine | VoidLine) -> dict[str, Any]:
+def _round_facts(line: AnyRound | VoidLine) -> dict[str, Any]:
     return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
 
 

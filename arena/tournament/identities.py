@@ -13,7 +13,7 @@ import attrs
 
 from arena.bots.fingerprint import fingerprint_of
 from arena.journal.identity import Fingerprint, changes
-from arena.journal.lines import BotLine, JournalError, RoundLine
+from arena.journal.lines import AnyRound, BotLine, JournalError
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, OnChange
 from arena.stats.sequential_test import TestState
@@ -43,7 +43,7 @@ class Identities:
         """Learn of an identity, to which rounds may refer from now on."""
         self._reported[line.id] = line
 
-    def before(self, line: RoundLine) -> Iterator[BotIdentified]:
+    def before(self, line: AnyRound) -> Iterator[BotIdentified]:
         """Yield what has to be written before this round."""
         for name, id in zip(line.bots, line.players or (), strict=False):
             if id is not None and id not in self._recorded.get(name, {}):

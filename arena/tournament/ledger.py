@@ -9,15 +9,15 @@ from arena.journal.deal_secret import forget_secret, new_key, promised_key
 from arena.journal.endings import ENDINGS, Fault, seats_at_fault
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import (
+    AnyRound,
     BotLine,
     Entry,
     Journal,
     JournalError,
     ResumeLine,
     RevealLine,
-    RoundHead,
-    RoundLine,
     TournamentLine,
+    UnreadRound,
     VoidLine,
     encoded,
     outcome_of,
@@ -62,7 +62,7 @@ class Ledger:
     mirrored: bool = True  # whether a round may repeat the deal of another; only then are deals kept
     test: SequentialTest | None = None  # if the tournament is one; then no bot is withdrawn
 
-    def add(self, line: RoundLine | RoundHead) -> list[str]:
+    def add(self, line: AnyRound) -> list[str]:
         """Add a finished round. Returns the bots that are withdrawn because of it."""
         self.finished.add(line.id)
         self.identities.unknown += line.players is None
@@ -85,7 +85,7 @@ class Ledger:
         elif line.along is not True:
             self.lost.update(line.bots)
 
-    def _failed(self, line: RoundLine | RoundHead, seat: int) -> bool | None:
+    def _failed(self, line: AnyRound, seat: int) -> bool | None:
         """Whether the bot at this seat made a fault; None if it was not connected, which neither adds to its faults in
         a row nor ends them."""
         ending = ENDINGS[line.result.ending]
@@ -122,7 +122,7 @@ class Ledger:
             self.dealt.pop(planned.id, None)
 
 
-def _for_test(line: RoundLine | RoundHead) -> TestedRound:
+def _for_test(line: AnyRound) -> TestedRound:
     winner, charged = line.result.winner, None if line.fault is None else line.fault.seat
     at_fault = seats_at_fault(ENDINGS[line.result.ending], winner, charged)
     return TestedRound(line.id, winner, at_fault, line.players or ())
@@ -173,7 +173,7 @@ class JournalSummary:
     unknown: list[str] = attrs.field(factory=list)  # recorded settings that this version does not know
     under_way: Counter[str] = attrs.field(factory=Counter)  # by match: its rounds so far, if some are missing
 
-    def add(self, line: RoundHead) -> None:
+    def add(self, line: UnreadRound) -> None:
         """Add a finished round of the last tournament. The score of a match that is over is not kept."""
         assert self.opening is not None
         self.ledger.add(line)
@@ -190,7 +190,7 @@ def ledger_of(config: Config) -> Ledger:
 def read_past(journal: Journal, max_faults: int) -> JournalSummary:
     """Read a journal to resume it, and cut off a torn last line. Raises JournalError, which names the line, for any
     other damage, and for rounds that are not in the schedule: the arena could not tell what is left to play."""
-    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RoundHead)
+    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(UnreadRound)
     for _, entry in reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
@@ -225,7 +225,7 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             if past.ledger.test is not None:
                 past.ledger.test.meet(line)
             journal.remember_line_at(entry.start)
-        case RoundHead() as line:
+        case UnreadRound() as line:
             assert past.plan is not None  # the reader leaves out rounds without a tournament
             if different := next(past.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")

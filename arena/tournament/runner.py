@@ -25,7 +25,7 @@ import trio
 
 from arena.bots.stderr import StderrKeeper
 from arena.journal.file import Rescue, beside
-from arena.journal.lines import BotLine, Journal, RoundLine, VoidLine
+from arena.journal.lines import AnyRound, BotLine, Journal, VoidLine
 from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
@@ -264,7 +264,7 @@ class Tournament:
             assert self._journal is not None  # it recorded the bot before
             self._fail(refusal(self._journal.path, [found], is_test=test is not None))
 
-    async def _finished(self, line: RoundLine) -> None:
+    async def _finished(self, line: AnyRound) -> None:
         if line.id in self._ledger.finished:
             return  # the first line of an id counts
         if not self._refused.isdisjoint(line.players or ()):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import msgspec
 from msgspec import Struct, field
 
-from arena.journal.lines import BotLine, RoundLine, VoidLine, encoded
+from arena.journal.lines import AnyRound, BotLine, UnreadRound, VoidLine, encoded
 from arena.plan.bot_spec import AnySpec
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedMatch, PlannedRound
@@ -124,14 +124,14 @@ class Shown(Struct, frozen=True):
 
 
 class Finished(Struct, frozen=True):
-    line: RoundLine
+    line: AnyRound
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As JSON, which is several times faster than the pickled moves."""
+        """As the line of the journal: the owner of the tournament reads little of it, and writes it as it is."""
         return _finished, (encoded(self.line),)
 
 
-_decode = msgspec.json.Decoder(RoundLine).decode
+_decode = msgspec.json.Decoder(UnreadRound).decode
 
 
 def _finished(line: bytes) -> Finished:

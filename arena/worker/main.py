@@ -16,6 +16,7 @@ from arena.bots.polled_process import PolledProcesses
 from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
 from arena.journal.identity import Fingerprint
+from arena.journal.lines import RoundLine
 from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import GrantedDeals
 from arena.support.poll_loop import Signal, Steps, waiting_for
@@ -174,6 +175,7 @@ class Worker:
 
     def report(self, match: str, report: Report) -> Logic[None]:
         if isinstance(report, Finished):
+            assert isinstance(report.line, RoundLine)  # it was played here
             self._pinning.played(report.line)
         if waits(report):
             self._waiting[match] = answered = self._loop.signal()

@@ -39,13 +39,12 @@ _STARTS = 7
 
 class Counting:
     def __init__(self, at_round: dict[int, Callable[[], None]] | None = None) -> None:
-        self.rounds = self.decisions = 0
+        self.rounds = 0
         self._at_round = at_round or {}
 
     def heard(self, event: TournamentEvent, /) -> None:
         if isinstance(event, RoundFinished):
             self.rounds += 1
-            self.decisions += sum(ms is not None for _, _, ms in event.line.moves)
             self._at_round.get(self.rounds, lambda: None)()
 
 

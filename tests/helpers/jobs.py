@@ -45,7 +45,8 @@ class Desk:
 
     @property
     def rounds(self) -> list[RoundLine]:
-        return [report.line for report in self.reports if isinstance(report, Finished)]
+        lines = [report.line for report in self.reports if isinstance(report, Finished)]
+        return [line for line in lines if isinstance(line, RoundLine)]
 
     @property
     def voids(self) -> list[VoidLine]:

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from arena.cli.progress import PlainLines, Quiet
-from arena.journal.lines import RoundLine
+from arena.journal.lines import AnyRound
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
 from arena.tournament.drive import drive
@@ -80,7 +80,7 @@ def test_a_bot_that_notes_without_end_does_not_fill_the_journal(journal: Path) -
 def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> None:
     bots = (f"bad={bad_command('hang')}", steady("a"), steady("b"), steady("c"))
     config = configured(*bots, journal=journal, st="8", concurrency="4", max_faults="1")
-    told: list[tuple[float, RoundLine]] = []
+    told: list[tuple[float, AnyRound]] = []
 
     class Listening:
         def heard(self, event: TournamentEvent, /) -> None:

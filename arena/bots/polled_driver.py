@@ -4,7 +4,7 @@ import contextlib
 from typing import Any, TypeVar, assert_never
 
 from arena.bots.polled_link import PolledLink
-from arena.bots.wants import Ask, Await, Both, Hear, Logic, Say, Want
+from arena.bots.wants import Ask, Await, Both, Hear, Logic, Run, Say, Want
 from arena.support.poll_loop import PollLoop, Steps, Wait
 
 T = TypeVar("T")
@@ -32,7 +32,8 @@ def polled(logic: Logic[T], loop: PollLoop) -> Steps[T]:
                         yield link.readable
                         told = link.read_message()
                     # Then it was there to be read; or before the question, if the bot guessed its id.
-                    want.heard = max(want.asked, loop.stalls.last_look)
+                    looked = loop.stalls.last_look
+                    want.heard = looked if looked > want.asked else want.asked
                 resume = send
             except Exception as failure:
                 told, resume = failure, logic.throw
@@ -48,6 +49,8 @@ def _do(want: Want, loop: PollLoop) -> Steps[Any]:
             return (yield from link.hear(until))
         case Both(one, two):
             return (yield from loop.all_of(polled(one, loop), polled(two, loop)))
+        case Run(logic):
+            return (yield from polled(logic, loop))
         case Wait():
             return (yield want)
         case Ask() | Await():

@@ -13,7 +13,7 @@ from arena.bots.link import Link
 from arena.bots.player import OwnedProcess
 from arena.bots.process import BotProcess, spawn
 from arena.bots.process_state import KeepStderr
-from arena.bots.wants import Ask, Await, Both, Hear, Logic, Say, Want
+from arena.bots.wants import Ask, Await, Both, Hear, Logic, Run, Say, Want
 from arena.bots.watchdog import Watchdog
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
@@ -92,6 +92,8 @@ async def _do(want: Want, watch: Watchdog | None) -> Any:
             return await _until(until, function)
         case Both(one, two):
             return await _both((one, two), watch)
+        case Run(logic):
+            return await driven(logic, watch)
         case Ask() | Wait():
             raise AssertionError(f"wanted in the wrong place: {want!r}")
     assert_never(want)

@@ -75,6 +75,13 @@ class Both(Struct, frozen=True):
     two: "Logic[Any]"
 
 
+class Run(Struct, frozen=True):
+    """Run a logic to its end, with its result. It is what `yield from` does, but the driver resumes the logic directly,
+    not through all that wait for it, which counts where it wants something for each decision."""
+
+    logic: "Logic[Any]"
+
+
 class Await(Struct, frozen=True):
     """Await a function of trio's world, such as a place in the lobby; only the trio driver can."""
 
@@ -83,5 +90,5 @@ class Await(Struct, frozen=True):
 
 
 # `Wait` is for a descriptor or a signal of the poll loop; only the polled driver can.
-Want = Ask | Say | Hear | Both | Await | Wait
+Want = Ask | Say | Hear | Both | Run | Await | Wait
 Logic = Generator[Want, Any, T]

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from arena.bots.player import LeftBetweenRounds, StartFailure, TakenBack
-from arena.bots.wants import Both, Logic
+from arena.bots.wants import Both, Logic, Run
 from arena.journal.endings import Fault
 from arena.journal.lines import AssistedLine
 from arena.match.audience import Audience, Scene, Sight
@@ -144,7 +144,7 @@ class Match:
             if ms is not None:
                 clock.spend(seat, ms)
         play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched, clock)
-        return (yield from play.play()), True
+        return (yield Run(play.play())), True
 
     def _assisted(self, taken_back: Sequence[Seat]) -> AssistedLine | None:
         """The help that a person had in a round in which these seats took back a decision each."""

@@ -10,10 +10,11 @@ from collections.abc import Callable
 import attrs
 import pytest
 
+from arena.bots.conversation import LinkClosed
 from arena.bots.player import LocalPlayer
 from arena.bots.polled_driver import polled
 from arena.bots.polled_process import PolledProcesses
-from arena.bots.wants import Both, Logic
+from arena.bots.wants import Both, Logic, Run
 from arena.match.match import PlayedRound
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
@@ -48,6 +49,32 @@ def test_both_drivers_play_the_same_match() -> None:
     by_trio, by_polling = run_by_trio(whole(config)), run_by_polling(whole(config))
     assert [played.referee.fault for played in by_polling] == [None] * 6
     assert moves(by_polling) == moves(by_trio)
+
+
+@both_drivers
+def test_a_logic_that_is_run_ends_with_its_result_or_with_what_it_raises(run: RunLogic[list[str]]) -> None:
+    ended = []
+
+    def inner(driver: Driver, word: str, failure: Exception | None) -> Logic[str]:
+        try:
+            yield from driver.pause(0.001)
+            if failure is not None:
+                raise failure
+            return word
+        finally:
+            ended.append(word)
+
+    def outer(driver: Driver) -> Logic[list[str]]:
+        heard = [(yield Run(inner(driver, "one", None)))]
+        try:
+            yield Run(inner(driver, "two", LinkClosed("over")))
+        except LinkClosed as closed:
+            heard.append(str(closed))
+        heard.append((yield Run(inner(driver, "three", None))))
+        return heard
+
+    assert run(outer) == ["one", "over", "three"]
+    assert ended == ["one", "two", "three"]
 
 
 @both_drivers

@@ -15,14 +15,13 @@ from arena.bots.player import Player
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask, Referee
-from arena.match.round_clock import RoundClock
+from arena.match.round_clock import RoundClock, TimeLeft
 from arena.match.round_play import RoundPlay, TimeKeeper
 from arena.plan.time_control import TimeLimits
 from arena.support.timekeeping import Stalls
 from engine.actions import parse
 from engine.cards import Seat
 from engine.errors import EngineError
-from protocol.messages import Clock
 
 
 class RecordedMove(NamedTuple):
@@ -149,11 +148,8 @@ class RecordedClock:
         self._clock = RoundClock((limits, limits))
         self._times: Iterator[int] = iter([ms for by, _, ms in moves if by == seat and ms is not None])
 
-    def as_message(self, seat: Seat) -> Clock:
-        return self._clock.as_message(seat)
-
-    def budget_ms(self, seat: Seat) -> float:
-        return self._clock.budget_ms(seat)
+    def left(self, seat: Seat) -> TimeLeft:
+        return self._clock.left(seat)
 
     def spend(self, seat: Seat, ms: float) -> None:  # noqa: ARG002
         self._clock.spend(seat, next(self._times, 0))

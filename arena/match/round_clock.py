@@ -3,34 +3,31 @@
 import math
 
 from arena.plan.time_control import TimeLimits
-from engine.cards import SEATS, Seat
+from engine.cards import Seat
 from protocol.messages import Clock
+
+# The clock as a request shows it, and the milliseconds that the answer may take before it is late; infinite without a
+# limit.
+TimeLeft = tuple[Clock, float]
 
 
 class RoundClock:
-    """The banks of both seats. The message and the budget of a seat are computed only when its bank changes."""
+    """The banks of both seats. What a seat has left is computed only when its bank changes."""
 
     def __init__(self, limits: tuple[TimeLimits, TimeLimits]):
         self._limits = limits
-        self._shown = [Clock(limit.move_ms, limit.bank_ms) for limit in limits]
-        self._budgets = [self._budget(seat) for seat in SEATS]
+        self._left = [_left(limit, limit.bank_ms) for limit in limits]
 
-    def as_message(self, seat: Seat) -> Clock:
-        """The clock as requests to the bot show it."""
-        return self._shown[seat]
-
-    def budget_ms(self, seat: Seat) -> float:
-        """How long an answer may take before it is late; infinite without a limit."""
-        return self._budgets[seat]
+    def left(self, seat: Seat) -> TimeLeft:
+        return self._left[seat]
 
     def spend(self, seat: Seat, ms: float) -> None:
         """Take the time of an answer from the seat's bank, and add the increment."""
-        bank, limits = self._shown[seat].bank_ms, self._limits[seat]
+        bank, limits = self._left[seat][0].bank_ms, self._limits[seat]
         if bank is not None:
-            self._shown[seat] = Clock(limits.move_ms, max(0, bank - round(ms)) + limits.increment_ms)
-            self._budgets[seat] = self._budget(seat)
+            self._left[seat] = _left(limits, max(0, bank - round(ms)) + limits.increment_ms)
 
-    def _budget(self, seat: Seat) -> float:
-        shown = self._shown[seat]
-        allowed = [ms for ms in (shown.move_ms, shown.bank_ms) if ms is not None]
-        return min(allowed) + self._limits[seat].margin_ms if allowed else math.inf
+
+def _left(limits: TimeLimits, bank_ms: int | None) -> TimeLeft:
+    allowed = [ms for ms in (limits.move_ms, bank_ms) if ms is not None]
+    return Clock(limits.move_ms, bank_ms), min(allowed) + limits.margin_ms if allowed else math.inf

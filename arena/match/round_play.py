@@ -23,7 +23,7 @@ from arena.bots.wants import Ask, Hear, Logic
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask as Question
-from arena.match.round_clock import RoundClock
+from arena.match.round_clock import RoundClock, TimeLeft
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
@@ -57,9 +57,7 @@ class Questions(Protocol):
 class TimeKeeper(Protocol):
     """The time that each seat has left: a RoundClock, or a RecordedClock (led_round.py)."""
 
-    def as_message(self, seat: Seat) -> Clock: ...
-
-    def budget_ms(self, seat: Seat) -> float: ...
+    def left(self, seat: Seat) -> TimeLeft: ...
 
     def spend(self, seat: Seat, ms: float) -> None: ...
 
@@ -111,8 +109,8 @@ class RoundPlay:
             self._seat = seat = ask.seat
             link = self._players[seat].link
             assert link is not None
-            request = hosts[seat].ask(ask, clock.as_message(seat))
-            budget = clock.budget_ms(seat)
+            shown, budget = clock.left(seat)
+            request = hosts[seat].ask(ask, shown)
             self._question = question = Ask(link, link.line_for(request), budget / 1000)
             try:
                 action = yield question
@@ -150,7 +148,8 @@ class RoundPlay:
         seat, player, question = self._seat, self._players[self._seat], self._question
         assert question is not None
         link = player.link
-        allowed = _allowed(self._clock.as_message(seat))
+        shown, _ = self._clock.left(seat)
+        allowed = _allowed(shown)
         if link is None:
             gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
             self._referee.forfeit(seat, Fault.DISCONNECTED, gone)

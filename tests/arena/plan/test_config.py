@@ -268,18 +268,18 @@ def test_a_bank_shrinks_by_thinking_and_grows_by_the_increment() -> None:
     clock = RoundClock(
         (TimeLimits(move_ms=None, bank_ms=1000, increment_ms=100, margin_ms=50), TimeLimits(move_ms=300))
     )
-    assert (clock.budget_ms(SEATS[0]), clock.budget_ms(SEATS[1])) == (1050, 350)
+    assert [clock.left(seat)[1] for seat in SEATS] == [1050, 350]
     clock.spend(SEATS[0], 400.4)
     clock.spend(SEATS[1], 400)
-    assert clock.as_message(SEATS[0]) == Clock(None, 700)
-    assert clock.as_message(SEATS[1]) == Clock(300, None)
+    assert clock.left(SEATS[0]) == (Clock(None, 700), 750)
+    assert clock.left(SEATS[1]) == (Clock(300, None), 350)
     clock.spend(SEATS[0], 740)  # within the margin
-    assert clock.as_message(SEATS[0]) == Clock(None, 100)
+    assert clock.left(SEATS[0]) == (Clock(None, 100), 150)
 
 
 def test_without_limits_time_is_endless() -> None:
     limits = TimeLimits(move_ms=None)
-    assert RoundClock((limits, limits)).budget_ms(SEATS[0]) == float("inf")
+    assert RoundClock((limits, limits)).left(SEATS[0])[1] == float("inf")
 
 
 def test_all_programs_that_are_missing_are_told_at_once(tmp_path: Path) -> None:

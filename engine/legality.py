@@ -5,7 +5,7 @@ actions that `legal_rows` lists.
 """
 
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -55,13 +55,18 @@ def stones_in(mask: int) -> tuple[Stone, ...]:
     return tuple(stone for stone in STONES if mask >> stone & 1)
 
 
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class Row:
     """Legal actions that differ only in the last word. Most rows recur and are made once, so they are compared by
-    identity."""
+    identity, and keep how messages list them."""
 
     actions: tuple[Action, ...]
-    shown: str = ""  # what was made of them by whoever shows them; kept here because finding it elsewhere takes longer
+    quoted: str  # their texts in quotation marks, with commas between them
+
+    @staticmethod
+    def of(actions: Iterable[Action]) -> "Row":
+        listed = tuple(actions)
+        return Row(listed, ",".join([f'"{action.text}"' for action in listed]))
 
 
 class _Placements(dict[Card, Row]):
@@ -72,43 +77,51 @@ class _Placements(dict[Card, Row]):
         self._stones = stones_in(stones)
 
     def __missing__(self, card: Card) -> Row:
-        row = self[card] = Row(tuple([PLACES[card][stone] for stone in self._stones]))
+        row = self[card] = Row.of([PLACES[card][stone] for stone in self._stones])
         return row
 
 
-_PLACEMENTS: Final = tuple([_Placements(stones) for stones in range(1 << len(STONES))])  # by the stones with room
+# By the stones with room: the rows of the left stones and those of the right ones. Rows that reach from left to right
+# would be ten times as many, too many for the processor's cache.
+_LEFT: Final = 0b1111
+_HALVES: Final = {
+    half: _Placements(half) for half in (*range(1, _LEFT + 1), *range(_LEFT + 1, 1 << len(STONES), _LEFT + 1))
+}
+_PLACEMENTS: Final = tuple(
+    [tuple([_HALVES[half] for half in (room & _LEFT, room & ~_LEFT) if half]) for room in range(1 << len(STONES))]
+)
 
 
 @cache
 def _modes(card: Card, stones: int) -> Row:
-    return Row(tuple([MODES[card][stone] for stone in stones_in(stones)]))
+    return Row.of([MODES[card][stone] for stone in stones_in(stones)])
 
 
 @cache
 def _claims(stones: int) -> Row:
-    return Row((*[CLAIMS[stone] for stone in stones_in(stones)], DONE))
+    return Row.of([*[CLAIMS[stone] for stone in stones_in(stones)], DONE])
 
 
 @cache
 def _banshees(card: Card, stone: Stone) -> Row:
-    return Row((BANSHEES[card][stone],))
+    return Row.of([BANSHEES[card][stone]])
 
 
 @lru_cache(1 << 12)  # there are too many to keep them all
 def _strategists(card: Card, stone: Stone, targets: int) -> Row:
     row = strategists(card, stone)
-    return Row((*[row[to] for to in stones_in(targets)], row[-1]))
+    return Row.of([*[row[to] for to in stones_in(targets)], row[-1]])
 
 
 @lru_cache(1 << 12)
 def _traitors(card: Card, stone: Stone, targets: int) -> Row:
     row = traitors(card, stone)
-    return Row(tuple([row[to] for to in stones_in(targets)]))
+    return Row.of([row[to] for to in stones_in(targets)])
 
 
-_PASS: Final = Row((PASS,))
-_RECRUITER: Final = Row((PLAY_RECRUITER,))
-_DRAWS: Final = Row(DRAWS)
+_PASS: Final = Row.of([PASS])
+_RECRUITER: Final = Row.of([PLAY_RECRUITER])
+_DRAWS: Final = Row.of(DRAWS)
 
 
 def legal_rows(game: "Game") -> list[Row]:
@@ -121,9 +134,11 @@ def _plays(game: "Game") -> list[Row]:
     hand, room = game.hands[seat], game.room[seat]
     placements = _PLACEMENTS[room]
     if room and hand and is_clan(hand[-1]):
-        return [placements[card] for card in hand]  # as always without tactic cards, until the hand is empty
+        return [
+            rows[card] for card in hand for rows in placements
+        ]  # as always without tactic cards, until the hand is empty
     clan_cards = bisect(hand, CLAN_CARDS[-1])
-    rows = [placements[card] for card in hand[:clan_cards]] if room and clan_cards else [_PASS]
+    rows = [rows[card] for card in hand[:clan_cards] for rows in placements] if room and clan_cards else [_PASS]
     if clan_cards < len(hand) and not _tactic_limit_reached(game, seat):
         for card in dict.fromkeys(hand[clan_cards:]):
             rows += _tactic_plays(game, seat, card)
@@ -131,7 +146,7 @@ def _plays(game: "Game") -> list[Row]:
 
 
 def _returns(game: "Game") -> Row:
-    return Row(tuple([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])]))
+    return Row.of([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])])
 
 
 _LISTS: Final[dict[Phase, Callable[["Game"], list[Row]]]] = {
@@ -163,7 +178,7 @@ def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[Row]:
         return [_traitors(taken, stone, room) for taken, stone in theirs if room and is_clan(taken)]
     if not room or (card == JOKER and JOKER in game.tactics_played[seat]):
         return []
-    return [_PLACEMENTS[room][card]]
+    return [rows[card] for rows in _PLACEMENTS[room]]
 
 
 def _cards_on_unclaimed_stones(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:

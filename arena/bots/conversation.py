@@ -52,7 +52,9 @@ class ConversationLimits(Struct, frozen=True):
 
     line: int = MAX_LINE  # bytes
     ignored: float = math.inf  # answers that come too late
-    kept_lines: int = 60  # in a transcript: about thirty decisions, enough to see what led to a fault
+    # In a transcript: ten decisions, enough to see what led to a fault. Requests are long, and more of them would push
+    # everything else that a decision needs out of the cache of the processor.
+    kept_lines: int = 20
     eof_mid_line_is_disconnect: bool = False
 
 

@@ -19,7 +19,7 @@ from arena.support.side_thread import SideThread
 from arena.tournament.events import BotIdentified, Listener, RoundFinished, RoundVoid, TournamentEvent
 
 _SAVED: Final = (BotIdentified, RoundFinished, RoundVoid)  # events that are lines of the journal
-_PAUSE: Final = 0.02  # seconds from one wait for the disk to the next; nobody who watches notices them
+_PAUSE: Final = 0.05  # seconds from one wait for the disk to the next; nobody who watches notices them
 
 
 class JournalWriter:

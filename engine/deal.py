@@ -45,8 +45,8 @@ def round_seed(tournament_seed: str, round_id: str) -> str:
 def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
     number = int.from_bytes(hashlib.sha512(label.encode()).digest(), "big")
     left, order = list(cards), []
-    while left:
-        number, place = divmod(number, len(left))
+    for size in range(len(left), 0, -1):
+        number, place = divmod(number, size)
         order.append(left.pop(place))
     return tuple(order)
 

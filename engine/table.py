@@ -128,12 +128,12 @@ class Table:
     def provable_stones(self, seat: Seat) -> int:
         """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
         rival, provable, unseen = other(seat), 0, self.unseen
-        doubts = self.doubts[seat]
+        strengths, doubts = self.strengths, self.doubts[seat]
         for stone in stones_in(self.complete[seat] & self.unclaimed):
-            mine, theirs = self.strengths[seat][stone], self.strengths[rival][stone]
+            if (doubt := doubts[stone]) and doubt & unseen == doubt:
+                continue
+            mine, theirs = strengths[seat][stone], strengths[rival][stone]
             if theirs == INCOMPLETE:
-                if (doubt := doubts[stone]) and doubt & unseen == doubt:
-                    continue
                 blind = BLIND_MANS_BLUFF in self.modes[stone]
                 doubts[stone] = beating_cards(self.sides[rival][stone], self.needs[stone], blind, unseen, mine)
                 proven = not doubts[stone]

@@ -21,13 +21,14 @@ class LineBuffer:
 
     def feed(self, data: bytes | bytearray) -> list[bytes]:
         """Add `data` and return the lines that it completes. Raises RemoteProtocolError if a line is too long."""
-        if not self._rest and 0 < len(data) <= self._limit and data.find(b"\n") == len(data) - 1:
-            return [bytes(data[:-1])]  # exactly one complete line: the usual case
+        line, newline, rest = data.partition(b"\n")
+        if newline and not rest and not self._rest and len(data) <= self._limit:
+            return [bytes(line)]  # exactly one complete line: the usual case
         self._rest += data
         lines: list[bytes] = []
-        if b"\n" in data:
-            *lines, rest = bytes(self._rest).split(b"\n")
-            self._rest = bytearray(rest)
+        if newline:
+            *lines, unfinished = bytes(self._rest).split(b"\n")
+            self._rest = bytearray(unfinished)
         if len(self._rest) >= self._limit or any(len(line) >= self._limit for line in lines):
             self._rest.clear()
             raise RemoteProtocolError(

@@ -99,14 +99,13 @@ class Referee:
 
     def answer(self, text: str, ms: int, note: str | None = None) -> None:
         """Apply the move that the bot named. It forfeits the round if the move is illegal."""
-        seat = self.game.to_move
         try:
-            action = parse(text)
-            self._apply(action, ms)
+            self._apply(parse(text), ms)
         except EngineError as error:
-            self.forfeit(seat, Fault.ILLEGAL_MOVE, str(error))
+            self.forfeit(self.game.to_move, Fault.ILLEGAL_MOVE, str(error))
             return
         if note is not None:
+            seat, _, _ = self.moves[-1]
             self.notes[len(self.moves) - 1] = shortened(note, self._note_room[seat])
             self._note_room[seat] -= min(len(note), LONGEST_NOTE)
 
@@ -134,7 +133,8 @@ class Referee:
         self.outcome = Outcome.of(None, Fault.FAILED_TO_START, self.game.owners)
 
     def _apply(self, action: Action, ms: int | None) -> None:
-        seat = self.game.to_move
-        self.game.apply(action)
+        game = self.game
+        seat = game.to_move
+        game.apply(action)
         self.moves.append((seat, action.text, ms))
-        self.outcome = self.game.outcome
+        self.outcome = game.outcome

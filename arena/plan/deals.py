@@ -92,7 +92,7 @@ class DealKey:
         return _leading_bits(one), _leading_bits(two)
 
     def _derived(self, label: str) -> str:
-        return hmac.new(self.text.encode(), label.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self.text.encode(), label.encode(), "sha256").hex()
 
 
 def _leading_bits(digits: str) -> int:

@@ -118,8 +118,32 @@ class PollLoop:
     def run(self, steps: Steps[T]) -> T:
         """Run a task to its end, and all others meanwhile. Raises what it raises."""
         task = self.start(steps)
+        poll, stalls, runnable = self._epoll.poll, self.stalls, self._runnable
+        waiting, watched = self._waiting, self._watched
         while task in self._tasks:
-            self._turn()
+            left = 0.0 if runnable else self._next_due - stalls.last_look
+            patience: float | None = left if left > 0 else 0.0
+            if left > BEAT:
+                patience = BEAT if left < math.inf else None
+            ready = poll(patience, _MOST_EVENTS)
+            if patience is None:
+                stalls.begin()  # nobody had a deadline
+            elif stalls.look():
+                # What came meanwhile is read before deadlines are enforced. Only once: a busy loop is always late.
+                ready = poll(0, _MOST_EVENTS)
+                stalls.look()
+            now = stalls.last_look
+            for descriptor, _ in ready:
+                if (waiter := waiting.pop(descriptor, None)) is not None:
+                    self._resume(waiter, None)
+                elif descriptor in watched:
+                    watched[descriptor]()
+                else:
+                    self.forget([descriptor])  # nobody wants to know; the next wait registers it again
+            if now >= self._next_due:
+                self._enforce_deadlines(now)
+            while runnable:
+                self._resume(*runnable.popleft())
         return task.outcome()
 
     def all_of(self, *many: Steps[Any]) -> Steps[tuple[Any, ...]]:
@@ -170,36 +194,6 @@ class PollLoop:
 
     def close(self) -> None:
         self._epoll.close()
-
-    def _turn(self) -> None:
-        """Wait until something happens, and resume the tasks that waited for it."""
-        stalls, waiting = self.stalls, self._waiting
-        if self._runnable:
-            patience: float | None = 0
-        elif self._next_due - stalls.last_look > BEAT:
-            patience = None if self._next_due == math.inf else BEAT
-        else:
-            patience = max(0.0, self._next_due - stalls.last_look)
-        ready = self._epoll.poll(patience, _MOST_EVENTS)
-        if patience is None:
-            stalls.begin()  # nobody had a deadline
-        elif stalls.look():
-            # What came in the meantime is read before deadlines are enforced. Only once: a busy loop is always late.
-            ready = self._epoll.poll(0, _MOST_EVENTS)
-            stalls.look()
-        now = stalls.last_look
-        for descriptor, _ in ready:
-            task = waiting.pop(descriptor, None)
-            if task is not None:
-                self._resume(task, None)
-            elif descriptor in self._watched:
-                self._watched[descriptor]()
-            else:
-                self.forget([descriptor])  # nobody wants to know; the next wait registers it again
-        if now >= self._next_due:
-            self._enforce_deadlines(now)
-        while self._runnable:
-            self._resume(*self._runnable.popleft())
 
     def _make_runnable(self, task: Task[Any]) -> None:
         task.wait = None

@@ -18,8 +18,8 @@ from tests.helpers.paths import ROOT
 from tests.helpers.processes import left_with
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
-CLUSTER_KILLS = 100
-ROUNDS, CYCLES = "20", "20"
+CLUSTER_KILLS = 300
+ROUNDS, CYCLES = "20", "70"  # so that it lasts until the last kill
 SEED = 1  # of the moments and the victims
 _MORE_DESCRIPTORS = 8  # than an owner had at first: some shifts more, and a file that is being read
 _VICTIMS = ("player", "player", "worker", "worker", "scheduler", "owner")
@@ -101,6 +101,8 @@ def _finding(journal: Path, whole: list[RoundLine], kills: dict[str, int], harm:
     rounds, report = rounds_in(journal), verify_journals([journal])
     harm += map(str, report.problems)
     harm += [f"{len(rounds)} lines, but {len(whole)} rounds"] if len(rounds) != len(whole) else []
+    if sum(kills.values()) < CLUSTER_KILLS:
+        harm.append(f"all was played after {sum(kills.values())} kills: choose more than {CYCLES} cycles")
     harm += ["the lines are not those that one process plays"] if essence(rounds) != essence(whole) else []
     figures = ", ".join(f"{count} of {victim}s" for victim, count in kills.items())
     return Finding("kills in a cluster", f"{sum(kills.values())} kills ({figures}), {len(rounds)} rounds", harm)

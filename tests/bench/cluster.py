@@ -56,7 +56,7 @@ def main() -> None:
                 # By default workers are pinned only if the machine was idle for a while.
                 compared("C bots, public seed", bot, 20, cluster, "--seed", "7", "--affinity", "true"),
                 compared("C bots, secret deals", bot, 20, cluster, "--affinity", "true"),
-                compared("Python bots, secret deals", python, 4, cluster),
+                compared("Python bots, secret deals", python, 12, cluster),
             ]
     print("\nA Dask cluster (a scheduler, two workers of one thread), matches of 20 rounds")
     print(tabulate(rows, ["", "--workers 2: rounds/s", "Dask: rounds/s", "ratio"], disable_numparse=True))

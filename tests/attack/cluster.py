@@ -19,7 +19,7 @@ from tests.helpers.processes import left_with
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
 CLUSTER_KILLS = 300
-ROUNDS, CYCLES = "20", "70"  # so that it lasts until the last kill
+ROUNDS, CYCLES = "20", "300"  # so many that not all is played before the last kill
 SEED = 1  # of the moments and the victims
 _MORE_DESCRIPTORS = 8  # than an owner had at first: some shifts more, and a file that is being read
 _VICTIMS = ("player", "player", "worker", "worker", "scheduler", "owner")
@@ -37,7 +37,7 @@ def cluster_kills(folder: Path) -> list[Finding]:
         owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
         try:
             while owner.poll() is None:
-                time.sleep(rng.uniform(0.5, 3.0))
+                time.sleep(rng.uniform(0.1, 1.0))
                 players = cluster.players()
                 first = first or (_descriptors(owner.pid) if _size(journal) > before else 0)
                 victim = rng.choice(_VICTIMS)

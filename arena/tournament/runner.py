@@ -72,7 +72,9 @@ if TYPE_CHECKING:
     from arena.match.round_play import Players
     from arena.tournament.play_here import PlayHere
 
-IN_FLIGHT: Final = 256  # events on their way to the journal and the listener; matches wait if there are more
+# Events on their way to the journal and the listener; matches wait if there are more. There is room for what thousands
+# of rounds a second bring while the writer pauses.
+IN_FLIGHT: Final = 1024
 EventSender = trio.MemorySendChannel[TournamentEvent]
 
 

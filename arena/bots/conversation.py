@@ -52,8 +52,8 @@ class ConversationLimits(Struct, frozen=True):
 
     line: int = MAX_LINE  # bytes
     ignored: float = math.inf  # answers that come too late
-    # In a transcript: ten decisions, enough to see what led to a fault. Requests are long, and more of them would push
-    # everything else that a decision needs out of the cache of the processor.
+    # In a transcript: ten decisions, some 20 KB, enough to see what led to a fault. More of them would push what each
+    # decision needs out of the processor's cache.
     kept_lines: int = 20
     eof_mid_line_is_disconnect: bool = False
 

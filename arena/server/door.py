@@ -38,7 +38,6 @@ from protocol.messages import PROTOCOL, BotHello, Bye, Error, ServerHello, Welco
 from protocol.session import State
 
 _HELLO: Final = ServerHello(PROTOCOL, SERVER)
-_KEPT_LINES: Final = 20  # of a connection's transcript: ten decisions, some 20 KB
 _FAREWELL_SECONDS: Final = 1.0  # for the peer to receive the last messages
 # Tasks for peers of one address that do not prove a name, per second and at once. A network gets four times as many.
 TASKS, TASKS_AT_ONCE, _NETWORK = 20.0, 100.0, 4.0
@@ -138,9 +137,7 @@ class Door:
         return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
 
     async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
-        limits = ConversationLimits(
-            self._limits.line, self._limits.late_answers, _KEPT_LINES, eof_mid_line_is_disconnect=True
-        )
+        limits = ConversationLimits(self._limits.line, self._limits.late_answers, eof_mid_line_is_disconnect=True)
         link = Link(stream, limits)
         place = stranger.place
         try:

@@ -158,7 +158,7 @@ class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
     match: str
 
 
-class UnreadRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True, omit_defaults=True):
+class RawRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True, omit_defaults=True):
     """A RoundLine whose longest parts, the cards, moves and notes, are kept as they are written. It is quick to decode,
     and is encoded as the same line again: for a resume, and for rounds on their way from a worker to the journal."""
 
@@ -185,7 +185,7 @@ class UnreadRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only
         _check_first(self.first)
 
 
-AnyRound = RoundLine | UnreadRound
+AnyRound = RoundLine | RawRound
 
 
 def is_forfeit(line: AnyRound) -> bool:
@@ -215,7 +215,7 @@ def game_record(line: RoundLine) -> GameRecord:
 _encoder = msgspec.json.Encoder()
 
 
-def encoded(line: JournalLine | UnreadRound) -> bytes:
+def encoded(line: JournalLine | RawRound) -> bytes:
     return _encoder.encode(line) + b"\n"
 
 

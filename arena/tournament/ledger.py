@@ -14,10 +14,10 @@ from arena.journal.lines import (
     Entry,
     Journal,
     JournalError,
+    RawRound,
     ResumeLine,
     RevealLine,
     TournamentLine,
-    UnreadRound,
     VoidLine,
     encoded,
     outcome_of,
@@ -173,7 +173,7 @@ class JournalSummary:
     unknown: list[str] = attrs.field(factory=list)  # recorded settings that this version does not know
     under_way: Counter[str] = attrs.field(factory=Counter)  # by match: its rounds so far, if some are missing
 
-    def add(self, line: UnreadRound) -> None:
+    def add(self, line: RawRound) -> None:
         """Add a finished round of the last tournament. The score of a match that is over is not kept."""
         assert self.opening is not None
         self.ledger.add(line)
@@ -190,7 +190,7 @@ def ledger_of(config: Config) -> Ledger:
 def read_past(journal: Journal, max_faults: int) -> JournalSummary:
     """Read a journal to resume it, and cut off a torn last line. Raises JournalError, which names the line, for any
     other damage, and for rounds that are not in the schedule: the arena could not tell what is left to play."""
-    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(UnreadRound)
+    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RawRound)
     for _, entry in reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
@@ -225,7 +225,7 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
             if past.ledger.test is not None:
                 past.ledger.test.meet(line)
             journal.remember_line_at(entry.start)
-        case UnreadRound() as line:
+        case RawRound() as line:
             assert past.plan is not None  # the reader leaves out rounds without a tournament
             if different := next(past.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")

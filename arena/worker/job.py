@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import msgspec
 from msgspec import Struct, field
 
-from arena.journal.lines import AnyRound, BotLine, UnreadRound, VoidLine, encoded
+from arena.journal.lines import AnyRound, BotLine, RawRound, VoidLine, encoded
 from arena.plan.bot_spec import AnySpec
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedMatch, PlannedRound
@@ -127,11 +127,11 @@ class Finished(Struct, frozen=True):
     line: AnyRound
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As the line of the journal: the owner of the tournament reads little of it, and writes it as it is."""
+        """As the line of the journal: the owner of the tournament reads little of it, and copies the rest."""
         return _finished, (encoded(self.line),)
 
 
-_decode = msgspec.json.Decoder(UnreadRound).decode
+_decode = msgspec.json.Decoder(RawRound).decode
 
 
 def _finished(line: bytes) -> Finished:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import asdict, replace
 
-from arena.journal.lines import AssistedLine, FaultLine, Journal, UnreadRound, encoded, outcome_of
+from arena.journal.lines import AssistedLine, FaultLine, Journal, RawRound, encoded, outcome_of
 from arena.plan.schedule import Format, schedule
 from arena.tournament.ledger import Ledger, planned_matches, resume
 from engine.cards import Seat
@@ -57,7 +57,7 @@ def test_a_resume_remembers_scores_only_of_matches_under_way(tmp_path: Path) -> 
     assert ledger.dealt == {}
 
 
-def test_an_unread_round_has_all_but_its_cards_moves_and_notes_and_is_written_as_the_same_line() -> None:
+def test_a_raw_round_has_all_but_its_cards_moves_and_notes_and_is_written_as_the_same_line() -> None:
     fault = FaultLine(seat=1, detail="late", bundle="cup.faults/1", withdrawn=True)
     line = replace(
         numbered_round(0, ("a", "b")),
@@ -69,19 +69,14 @@ def test_an_unread_round_has_all_but_its_cards_moves_and_notes_and_is_written_as
         delay=3,
         assisted=AssistedLine(seat=0, hints=True),
     )
-    head = msgspec.json.decode(encoded(line), type=UnreadRound)
-    read = {name: value for name, value in asdict(head).items() if not isinstance(value, msgspec.Raw)}
+    raw = msgspec.json.decode(encoded(line), type=RawRound)
+    read = {name: value for name, value in asdict(raw).items() if not isinstance(value, msgspec.Raw)}
     assert {name: getattr(line, name) for name in read} == read
-    assert set(head.__struct_fields__) - set(read) == {
-        "deck",
-        "tactics",
-        "moves",
-        "notes",
-    }  # they only have to be there
-    assert head.__struct_fields__ == line.__struct_fields__
-    assert encoded(head) == encoded(line)
+    assert set(raw.__struct_fields__) - set(read) == {"deck", "tactics", "moves", "notes"}
+    assert raw.__struct_fields__ == line.__struct_fields__
+    assert encoded(raw) == encoded(line)
     full, partial = Ledger(max_faults=1), Ledger(max_faults=1)
-    assert full.add(line) == partial.add(head) == ["b"]
+    assert full.add(line) == partial.add(raw) == ["b"]
     assert full == partial
 
 

@@ -5,7 +5,7 @@ actions that `legal_rows` lists.
 """
 
 from bisect import bisect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -58,15 +58,14 @@ def stones_in(mask: int) -> tuple[Stone, ...]:
 @attrs.frozen(eq=False)
 class Row:
     """Legal actions that differ only in the last word. Most rows recur and are made once, so they are compared by
-    identity, and keep how messages list them."""
+    identity. `quoted` is here because whoever lists the actions would otherwise have to look it up for each row."""
 
     actions: tuple[Action, ...]
     quoted: str  # their texts in quotation marks, with commas between them
 
     @staticmethod
-    def of(actions: Iterable[Action]) -> "Row":
-        listed = tuple(actions)
-        return Row(listed, ",".join([f'"{action.text}"' for action in listed]))
+    def of(actions: Sequence[Action]) -> "Row":
+        return Row(tuple(actions), ",".join([f'"{action.text}"' for action in actions]))
 
 
 class _Placements(dict[Card, Row]):
@@ -81,14 +80,18 @@ class _Placements(dict[Card, Row]):
         return row
 
 
-# By the stones with room: the rows of the left stones and those of the right ones. Rows that reach from left to right
-# would be ten times as many, too many for the processor's cache.
-_LEFT: Final = 0b1111
-_HALVES: Final = {
-    half: _Placements(half) for half in (*range(1, _LEFT + 1), *range(_LEFT + 1, 1 << len(STONES), _LEFT + 1))
-}
+_LEFT: Final = 0b1111  # the left half of the stones
+
+
+@cache
+def _half(stones: int) -> _Placements:
+    return _Placements(stones)
+
+
+# By the stones with room: the rows of the left half, then those of the right one, if there is room. Rows that reach
+# from left to right would be ten times as many, too many for the processor's cache.
 _PLACEMENTS: Final = tuple(
-    [tuple([_HALVES[half] for half in (room & _LEFT, room & ~_LEFT) if half]) for room in range(1 << len(STONES))]
+    [tuple([_half(half) for half in (room & _LEFT, room & ~_LEFT) if half]) for room in range(1 << len(STONES))]
 )
 
 
@@ -134,11 +137,10 @@ def _plays(game: "Game") -> list[Row]:
     hand, room = game.hands[seat], game.room[seat]
     placements = _PLACEMENTS[room]
     if room and hand and is_clan(hand[-1]):
-        return [
-            rows[card] for card in hand for rows in placements
-        ]  # as always without tactic cards, until the hand is empty
+        # As always without tactic cards, until the hand is empty.
+        return [half[card] for card in hand for half in placements]
     clan_cards = bisect(hand, CLAN_CARDS[-1])
-    rows = [rows[card] for card in hand[:clan_cards] for rows in placements] if room and clan_cards else [_PASS]
+    rows = [half[card] for card in hand[:clan_cards] for half in placements] if room and clan_cards else [_PASS]
     if clan_cards < len(hand) and not _tactic_limit_reached(game, seat):
         for card in dict.fromkeys(hand[clan_cards:]):
             rows += _tactic_plays(game, seat, card)
@@ -178,7 +180,7 @@ def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[Row]:
         return [_traitors(taken, stone, room) for taken, stone in theirs if room and is_clan(taken)]
     if not room or (card == JOKER and JOKER in game.tactics_played[seat]):
         return []
-    return [rows[card] for rows in _PLACEMENTS[room]]
+    return [half[card] for half in _PLACEMENTS[room]]
 
 
 def _cards_on_unclaimed_stones(game: "Game", seat: Seat) -> list[tuple[Card, Stone]]:

@@ -76,8 +76,8 @@ class Both(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Run a logic to its end, with its result. It is what `yield from` does, but the driver resumes the logic directly,
-    not through all that wait for it, which counts where it wants something for each decision."""
+    """Run a logic to its end; the result is its result. It is like `yield from`, but the driver resumes the logic
+    directly, not through every generator that waits for it. That saves time if it wants something for each decision."""
 
     logic: "Logic[Any]"
 

@@ -3,8 +3,8 @@
 A match consists of requests, and most of a request is as in the one before. So the parts that recur are encoded once
 and joined here as text, instead of making a `messages.Request` for each decision. What takes many forms, such as the
 cards of a side, is written out each time: texts that are rarely used are not in the processor's cache, and fetching one
-takes longer than making it. A test compares every request of
-random rounds with what `Position.seen_by` shows, and with how protocol/messages.py would encode it.
+takes longer than making it. A test compares every request of random rounds with what `Position.seen_by` shows, and with
+how protocol/messages.py would encode it.
 """
 
 from bisect import bisect
@@ -54,7 +54,7 @@ def _cards(cards: Iterable[Card]) -> str:
 
 
 _RIVAL_EVENTS: Final = _Texts[str](lambda move: f'{{"by":"opponent","move":"{parse(move).public_text}"}}')
-# The end of a stone without combat modes, by its owner and the seat that was complete first: as each seat sees it.
+# The end of a stone, by its owner and the seat that was complete first: as each seat sees it, without combat modes.
 _ENDS: Final = {
     (owner, complete): [f'"owner":{who[owner]},{_NO_MODES},"complete_first":{who[complete]}}}' for who in _WHO]
     for owner in (None, *SEATS)
@@ -123,13 +123,13 @@ class RequestFields:
 
     def _show_changes(self) -> None:
         game, (first, second) = self._game, self._stones
-        sides, other_sides = game.sides
+        one_side, two_side = game.sides
         for stone in game.changes[self._changes_shown :]:
-            one, two = _cards(sides[stone]), _cards(other_sides[stone])
-            end, other_end = _ENDS[game.owners[stone], game.complete_first[stone]]
+            one, two = _cards(one_side[stone]), _cards(two_side[stone])
+            one_end, two_end = _ENDS[game.owners[stone], game.complete_first[stone]]
             if modes := game.modes[stone]:
                 laid = f'"needs":{game.needs[stone]},"modes":[{_cards(modes)}]'
-                end, other_end = end.replace(_NO_MODES, laid), other_end.replace(_NO_MODES, laid)
-            first[stone] = f'{{"yours":[{one}],"theirs":[{two}],{end}'
-            second[stone] = f'{{"yours":[{two}],"theirs":[{one}],{other_end}'
+                one_end, two_end = one_end.replace(_NO_MODES, laid), two_end.replace(_NO_MODES, laid)
+            first[stone] = f'{{"yours":[{one}],"theirs":[{two}],{one_end}'
+            second[stone] = f'{{"yours":[{two}],"theirs":[{one}],{two_end}'
         self._changes_shown = len(game.changes)

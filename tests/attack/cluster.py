@@ -22,6 +22,9 @@ CLUSTER_KILLS = 300
 ROUNDS, CYCLES = "20", "300"  # so many that not all is played before the last kill
 SEED = 1  # of the moments and the victims
 _MORE_DESCRIPTORS = 8  # than an owner had at first: some shifts more, and a file that is being read
+_BYTES_OF_A_ROUND = 1600
+_MOST_ROUNDS = 8  # between two kills
+_SECONDS = 20  # for so many rounds; then it is hit again
 _VICTIMS = ("player", "player", "worker", "worker", "scheduler", "owner")
 
 
@@ -37,7 +40,7 @@ def cluster_kills(folder: Path) -> list[Finding]:
         owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
         try:
             while owner.poll() is None:
-                time.sleep(rng.uniform(0.1, 1.0))
+                _wait_for_rounds(journal, owner, rng)
                 players = cluster.players()
                 first = first or (_descriptors(owner.pid) if _size(journal) > before else 0)
                 victim = rng.choice(_VICTIMS)
@@ -58,6 +61,16 @@ def cluster_kills(folder: Path) -> list[Finding]:
     harm += [f"bot {pid} is left behind" for pid in left_with(token)]
     harm += [f"the owner ended with {owner.returncode}: {_last(folder / 'owner.log')}"] if owner.returncode else []
     return [_finding(journal, whole, kills, harm)]
+
+
+def _wait_for_rounds(journal: Path, owner: "subprocess.Popen[bytes]", rng: random.Random) -> None:
+    """Wait until some rounds and a moment have passed, or until the owner has ended. Sometimes the cluster is hit while
+    it still recovers from the kill before."""
+    rounds, until = rng.randrange(_MOST_ROUNDS), time.monotonic() + _SECONDS
+    size = _size(journal) + rounds * _BYTES_OF_A_ROUND
+    while _size(journal) < size and owner.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(rng.uniform(0, 0.5))
 
 
 def _is_hit(

@@ -186,7 +186,8 @@ class Bridge:
                     self.release(task)
                 await self._leave(client)
             if not self._over.is_set():
-                self._tell(self._hears.lost, reason)
+                waits = f"waiting up to {self._patience:.0f} s for another one at {self._address}, and for its workers"
+                self._tell(self._hears.lost, f"{reason}; {waits}")
             patience_ends = time.monotonic() + self._patience
 
     async def _leave(self, client: Any) -> None:

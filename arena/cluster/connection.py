@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import warnings
+from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -44,7 +45,10 @@ async def connected(address: str) -> Any:
             raise _not_there(address, error) from None
         except Exception as error:  # whatever Dask raises if it is not a scheduler, or one of another version
             await closed(client)
-            raise ClusterError(f"the scheduler at {address} cannot be used: {reason_of(error)}") from None
+            raise ClusterError(
+                f"the scheduler at {address} cannot be used, perhaps because its version of Dask is not the one here, "
+                f"which `pip install distributed=={version('distributed')}` installs there: {reason_of(error)}"
+            ) from None
     return client
 
 

@@ -153,7 +153,7 @@ class ClusterCrew:
         self._look_around()
 
     def lost(self, reason: str) -> None:
-        self._warn(f"{reason}; what was under way is played again")
+        self._warn(f"{reason}; what was under way will be played again")
 
     def failed(self, reason: str) -> None:
         self._fail(reason)

@@ -4,11 +4,13 @@ import asyncio
 import re
 import socket
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+from distributed import Client
 
 from arena.cli import cluster as cluster_commands
 from arena.cluster import check
@@ -66,6 +68,19 @@ def test_an_address_that_is_none(address: str) -> None:
     said = refused("cluster-check", "greedy", "random", "--scheduler", address)
     assert said.count("\n") == 1, said
     assert "tcp://HOST:8786" in said
+
+
+def test_a_scheduler_of_another_version_of_dask(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not know a word of the client's first call, as one of distributed 2025.1 and a client of 2026.8."""
+
+    async def connect(*_: Any, **__: Any) -> None:
+        raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
+
+    monkeypatch.setattr(Client, "_ensure_connected", connect)
+    with pytest.raises(ClusterError) as told:
+        check.compared(cluster.address, Terms.of([], None, ship=False))
+    advice = f"which `pip install distributed=={version('distributed')}` installs there: Scheduler.identity() got"
+    assert f"cannot be used, perhaps because its version of Dask is not the one here, {advice}" in str(told.value)
 
 
 def test_a_program_that_is_not_a_scheduler(cluster: Cluster, journal: Path) -> None:

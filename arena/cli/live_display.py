@@ -10,12 +10,13 @@ from rich.text import Text
 
 from arena.cli.progress import stamped
 from arena.cli.wording import ending_text, fault_lines, news_text, pairing, resumed_text
-from arena.journal.lines import AnyRound, is_forfeit
+from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.server.events import ServerEvent
 from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,
+    RoundVoid,
     TestAdvanced,
     TournamentEnded,
     TournamentEvent,
@@ -46,6 +47,8 @@ class LiveDisplay:
                 self._figures = _Figures(self._console, event.rounds, event.finished)
             case RoundStarted() | TestAdvanced() | BotIdentified(changes=()):
                 pass
+            case RoundVoid(VoidLine(along=True)):
+                pass  # a notice counts them
             case RoundFinished():
                 self._finished(event.line)
             case TournamentEnded():

@@ -19,11 +19,12 @@ from arena.cli.wording import (
     resumed_text,
     score_text,
 )
-from arena.journal.lines import AnyRound, is_forfeit
+from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,
+    RoundVoid,
     TestAdvanced,
     TournamentEnded,
     TournamentEvent,
@@ -96,6 +97,8 @@ class PlainLines:
                 self._finished(event.line)
             case TournamentEnded() | TestAdvanced():
                 pass
+            case RoundVoid(VoidLine(along=True)):
+                pass  # a notice counts them
             case _:
                 self._say(news_text(event))
 

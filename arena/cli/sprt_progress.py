@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import duration_text, ending_text, fault_lines, news_text, pairing
-from arena.journal.lines import AnyRound
+from arena.journal.lines import AnyRound, VoidLine
 from arena.stats.sequential_test import TestState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
 from arena.support.text import counted
@@ -74,6 +74,8 @@ class _Incidents:
                     self._fault(event.line)
             case BotIdentified(changes=()):
                 pass
+            case RoundVoid(VoidLine(along=True)):
+                pass  # a notice counts them
             case _:
                 self._say(news_text(event))
 

@@ -15,7 +15,7 @@ again, and so is one whose worker died; if that does not help, the tournament st
 finished (failures.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,6 +30,7 @@ from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
 from arena.stats.sequential_test import SequentialTest
+from arena.support.text import counted
 from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import (
@@ -205,21 +206,28 @@ class Tournament:
         assert key is not None
         one, two = match.bots
         names = self._config.bots[one].name, self._config.bots[two].name
-        for other in death.also_shown if not key.is_public else ():
-            await self._void_along(void_line(other, match.id, names, Void(death.reason), utc_now()))
-        if planned is not None and planned.id not in self._ledger.finished and death.was_shown and not key.is_public:
-            line = void_line(planned, match.id, names, Void(death.reason), utc_now())
-            await (self._void(line) if death.is_ours else self._void_along(line))
+        unfinished = planned if planned is not None and planned.id not in self._ledger.finished else None
+        shown = unfinished if death.was_shown and not key.is_public else None
+        along = [*death.also_shown] if not key.is_public else []
+        along += [shown] if shown and not death.is_ours else []
+        await self._void_along([void_line(each, match.id, names, Void(death.reason), utc_now()) for each in along])
+        if shown and death.is_ours:
+            await self._void(void_line(shown, match.id, names, Void(death.reason), utc_now()))
         elif death.is_ours:
-            unfinished = planned is not None and planned.id not in self._ledger.finished
-            what = f"round {planned.id}" if planned and unfinished else f"match {match.id}"
+            what = f"round {unfinished.id}" if unfinished else f"match {match.id}"
             self._fail(self._failures.add(match.id, what, death.reason))
 
-    async def _void_along(self, line: VoidLine) -> None:
-        """Make a round void only because its deal may have been seen; the loss does not count as one of its bots."""
-        line = msgspec.structs.replace(line, along=True)
-        self._ledger.add_void(line)
-        await self._tell(RoundVoid(line))
+    async def _void_along(self, lines: Sequence[VoidLine]) -> None:
+        """Make rounds of a match void only because their deals may have been seen, which does not count as a loss of
+        their bots. There may be many, so one notice is about all of them."""
+        for line in lines:
+            line = msgspec.structs.replace(line, along=True)
+            self._ledger.add_void(line)
+            await self._tell(RoundVoid(line))
+        if lines:
+            rounds = f"{counted(len(lines), 'round')} of match {lines[0].match}"
+            text = f"{rounds} will be played with new deals, because bots may have seen the old ones: {lines[0].reason}"
+            await self._tell(Noticed(text))
 
     async def hear(self, report: Report) -> None:
         """Process a report of a match, wherever it is played."""

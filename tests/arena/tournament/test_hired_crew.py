@@ -8,7 +8,7 @@ import attrs
 import pytest
 import trio
 
-from arena.cli.progress import Quiet
+from arena.cli.progress import PlainLines, Quiet
 from arena.journal.lines import JournalLine, ResultLine, RoundLine, VoidLine, read
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
@@ -67,6 +67,29 @@ def test_a_lost_scheduler_counts_as_no_loss_of_a_bot(journal: Path) -> None:
     voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
     assert [void.id for void in voids] == lost
     assert all(void.along for void in voids)
+
+
+def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None:
+    rounds: list[int] = []
+
+    async def play(job: MatchJob, hear: Hear) -> Death | None:
+        first, *others = job.planned.rounds
+        if not rounds:
+            rounds.append(len(others))
+            return Death("the machine was lost", first, was_shown=True, also_shown=tuple(others))
+        for planned in job.planned.rounds:
+            await hear(Finished(line_of(planned, job.planned.id)))
+        return None
+
+    said: list[str] = []
+    config = attrs.evolve(configured("greedy", "random", journal=journal, rounds="8"), seed="")
+    drive(config, PlainLines(said.append), hire=lambda _config, hear, _standing, _fail: _Crew(hear, play))
+    notice, void = (line for line in said if "the machine was lost" in line)
+    assert void == ("Void round 1.1-2.1 (greedy vs random), will be played again: the machine was lost")
+    assert notice == (
+        "7 rounds of match 1.1-2 will be played with new deals, because bots may have seen the old ones: "
+        "the machine was lost"
+    )
 
 
 def test_of_two_attempts_that_report_a_round_at_the_same_time_one_counts(

@@ -26,7 +26,7 @@ INSTALLS = [
     "pipx install .",
     "uv tool install .",
     "ARENA_COMPILED=1 pipx install .",
-    "pip install 'schotten-arena[dask]'",
+    "pip install -e '.[dask]'",
 ]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
 PATIENCE = 40  # seconds for what takes a few

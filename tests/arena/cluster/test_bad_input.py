@@ -10,10 +10,9 @@ from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from distributed import Client
 
 from arena.cli import cluster as cluster_commands
-from arena.cluster import check
+from arena.cluster import check, connection
 from arena.cluster.connection import ClusterError
 from arena.cluster.hosts import Terms
 from tests.helpers.cluster import Cluster, done, free_port
@@ -70,15 +69,18 @@ def test_an_address_that_is_none(address: str) -> None:
     assert "tcp://HOST:8786" in said
 
 
-def test_a_scheduler_of_another_version_of_dask(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_of_another_version_of_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not know a word of the client's first call, as one of distributed 2025.1 and a client of 2026.8."""
 
-    async def connect(*_: Any, **__: Any) -> None:
-        raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
+    class Misunderstood:
+        close = AsyncMock()
 
-    monkeypatch.setattr(Client, "_ensure_connected", connect)
-    with pytest.raises(ClusterError) as told:
-        check.compared(cluster.address, Terms.of([], None, ship=False))
+        def __await__(self) -> Any:
+            raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
+
+    monkeypatch.setattr(connection, "Client", lambda *_, **__: Misunderstood())
+    with socket.create_server(("127.0.0.1", 0)) as there, pytest.raises(ClusterError) as told:
+        check.compared(f"tcp://127.0.0.1:{there.getsockname()[1]}", Terms.of([], None, ship=False))
     advice = f"which `pip install distributed=={version('distributed')}` installs there: Scheduler.identity() got"
     assert f"cannot be used, perhaps because its version of Dask is not the one here, {advice}" in str(told.value)
 

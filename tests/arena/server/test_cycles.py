@@ -6,7 +6,7 @@ from pathlib import Path
 import trio
 
 from arena.journal.deal_secret import secret_path
-from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, read
+from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, VoidLine, read
 from arena.plan.deals import DealKey
 from arena.server.events import ServerEvent
 from arena.stats.roster import By
@@ -127,7 +127,8 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     rounds = served.verified()
     assert [line.id for line in rounds if line.id.startswith("1.")] == [f"1.1-2.{number}" for number in range(1, 21)]
     lines = [entry.line for entry in read(served.journal, JournalLine)]
-    kinds = [type(line).__name__ for line in lines if not isinstance(line, RoundLine | BotLine)]
+    rounds_and_bots = RoundLine | VoidLine | BotLine  # a round is void if the machine is so busy that it stands still
+    kinds = [type(line).__name__ for line in lines if not isinstance(line, rounds_and_bots)]
     assert kinds == ["TournamentLine", "ResumeLine", "RevealLine", "TournamentLine"]
     promises = [line.config.seed_hash for line in lines if isinstance(line, TournamentLine)]
     revealed = next(line.secret for line in lines if isinstance(line, RevealLine))

@@ -66,9 +66,17 @@ class Host:
         """The start of the match; None if the bot has received it already."""
         return None if self.between_rounds else self._match_start
 
-    def start_round(self, referee: Referee, deal: RevealedDeal, score: Score, seed: int | None = None) -> RoundStart:
+    def start_round(
+        self,
+        referee: Referee,
+        deal: RevealedDeal,
+        score: Score,
+        seed: int | None = None,
+        *,
+        deal_hash: str | None = None,
+    ) -> RoundStart:
         """The start of a round. `referee` has dealt but not asked yet; `score` is the score before the round, and its
-        `first` begins. `seed` is for the bot's own randomness."""
+        `first` begins. `seed` is for the bot's own randomness; `deal_hash` is that of the deal, if it is known."""
         self._referee = referee
         self._round_start = RoundStart(
             round=deal.round,
@@ -76,7 +84,7 @@ class Host:
             first="you" if self.seat == score.first else "opponent",
             hand=card_texts(tuple(referee.game.hands[self.seat])),
             points=translate.points(score.points, self.seat),
-            deal_hash=hash_of(deal),
+            deal_hash=deal_hash or hash_of(deal),
             attempt=deal.attempt,
             seed=seed,
         )

@@ -22,6 +22,7 @@ from arena.support.timekeeping import Stalls
 from engine.cards import SEATS, Seat, other
 from engine.ruleset import RuleSet
 from engine.scoring import Score
+from protocol.fairness import hash_of
 from protocol.messages import Error, RevealedDeal
 
 # A stall excuses a bot only if it took at least this part of the bot's time to start: a bot that had all but a few
@@ -135,8 +136,10 @@ class Match:
         if void is not None or referee.outcome is not None:
             return void, False
         yield from self._before_deal()
+        deal_hash = hash_of(deal)
         for player, host in zip(self._players, self._hosts, strict=True):
-            yield from player.tell(host.start_round(referee, deal, score, dealt.bot_seed(host.seat)))
+            seed = dealt.bot_seed(host.seat)
+            yield from player.tell(host.start_round(referee, deal, score, seed, deal_hash=deal_hash))
         referee.lead(*played_before)
         watched = self._watched(planned, referee, score)
         clock = RoundClock((self._players[0].spec.limits, self._players[1].spec.limits))

@@ -26,6 +26,7 @@ from protocol.framing import MAX_LINE
 from protocol.names import NAME_RULE, name_problem
 
 Reader = Callable[[Any], Any]
+_LARGEST: Final = 999_999_999
 
 
 def text(value: Any) -> str:
@@ -36,10 +37,12 @@ def text(value: Any) -> str:
 
 def whole_number(least: int) -> Reader:
     def read(value: Any) -> int:
-        if isinstance(value, str) and re.fullmatch(r"\d{1,9}", value):
+        if isinstance(value, str) and re.fullmatch("[0-9]{1,100}", value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise ValueError(f"a whole number, {least} or more")
+        if value > _LARGEST:
+            raise ValueError(f"a whole number, {_LARGEST} or less")
         return value
 
     return read

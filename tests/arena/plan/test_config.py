@@ -99,6 +99,8 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
     [
         ("rounds = 20", 'rounds = "ten"', "cup.toml:5: rounds = 'ten', but expected a whole number, 1 or more"),
         ("rounds = 20", "rounds = 0", "cup.toml:5: rounds = 0, but expected a whole number, 1 or more"),
+        ("rounds = 20", "rounds = 1000000000", "rounds = 1000000000, but expected a whole number, 999999999 or less"),
+        ("rounds = 20", 'rounds = "1000000000"', "rounds = '1000000000', but expected a whole number, 999999999 or"),
         ("rounds = 20", "mirror = true\nrounds = 5", "cup.toml:6: rounds = 5, but mirrored rounds come in pairs"),
         ('rules = "tactics"', 'rules = "tactic"', "cup.toml:2: rules = 'tactic', but expected base, expert, tactics"),
         ('rules = "tactics"', "rules = 3", "cup.toml:2: rules = 3, but expected base, expert, tactics"),

@@ -2,8 +2,8 @@
 
 Theory of operation. A match waits here until a shift has room for it. Each shift plays one match at a time; if matches
 take only moments, it gets the next one early, so that it need not wait for the answer to its report. The last matches
-are not given early, because another shift may be free sooner. There are as many shifts as the cluster has threads, and
-as matches are left.
+are not given early, because another shift may be free sooner; unless they are so short that the shift is probably free
+already. There are as many shifts as the cluster has threads, and as matches are left.
 
 Stragglers. When nothing else is left to play and the seed is public, the oldest match is played a second time on a
 machine that is free, and the first line of each round counts. With secret deals that would be unfair: a bot that is
@@ -180,7 +180,8 @@ class ClusterCrew:
         shift = min(self._shifts, key=lambda each: len(each.attempts), default=None)
         if shift is None:
             return None
-        room = min(self._pace.matches, 1 + (len(self._waiting) - 1) // len(self._shifts))  # the last ones are shared
+        shared = 1 + (len(self._waiting) - 1) // len(self._shifts)  # the last ones
+        room = min(self._pace.matches, self._pace.unheard + shared)
         return shift if len(shift.attempts) < room else None
 
     def _help_stragglers(self) -> None:

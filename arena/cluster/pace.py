@@ -38,6 +38,11 @@ class Pace:
         return min(1 + math.ceil(_WAY / self.match_seconds), _MOST_MATCHES)
 
     @property
+    def unheard(self) -> int:
+        """How many matches are over before it is heard of the first."""
+        return int(_WAY / self.match_seconds)
+
+    @property
     def deals(self) -> int:
         """How many deals a shift should have ahead."""
         recent = sum(time.monotonic() - ended < _AHEAD for ended in self._rounds)

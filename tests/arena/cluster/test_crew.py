@@ -181,12 +181,16 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("no_bridge")
-@pytest.mark.parametrize(("count", "given"), [(1, 1), (2, 1), (3, 2), (9, 4)])
-def test_quick_matches_are_given_early_but_not_the_last_ones(
-    count: int, given: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("seconds", "count", "given"),
+    [(2.0, 9, 1), (0.4, 1, 1), (0.4, 2, 1), (0.4, 3, 2), (0.4, 9, 2), (0.07, 1, 1), (0.07, 5, 5), (0.07, 9, 6)],
+)
+def test_quick_matches_are_given_early_but_of_the_last_ones_only_the_shortest(
+    seconds: float, count: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a machine would wait for the answer to each report; at the end another machine may be free sooner."""
-    monkeypatch.setattr(Pace, "match_seconds", 0.1)
+    """Else a machine would wait for the answer to each report. At the end another machine may be free sooner; but if
+    matches are over before that is heard, both would wait."""
+    monkeypatch.setattr(Pace, "match_seconds", seconds)
     config = configured("greedy", "random")
     first = job_of(config)
 

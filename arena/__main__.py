@@ -35,6 +35,7 @@ def entry() -> None:
     tune_gc()
     from arena.cli.main import entry as run
 
+    tune_gc()  # again, so that it does not search what is loaded now while the command loads the rest
     if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

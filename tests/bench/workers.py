@@ -134,7 +134,8 @@ def many_cores(bot: Path, folder: Path) -> Iterator[list[str]]:
     for _ in range(RUNS):
         for (workers, pinned), figures in found.items():
             more = {"workers": str(workers), "concurrency": str(workers), "affinity": pinned}
-            figures.append(measured(configured(*bots, rounds="100", cycles="2", **more), folder / "many.jsonl"))
+            # So many that each of two workers, too, has long made the texts that it keeps for all later rounds.
+            figures.append(measured(configured(*bots, rounds="100", cycles="6", **more), folder / "many.jsonl"))
     alone = [each.rounds for each in found[1, "true"]]
     for (workers, pinned), figures in found.items():
         rates = [each.rounds for each in figures]

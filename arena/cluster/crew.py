@@ -3,7 +3,7 @@
 Theory of operation. A match waits here until a shift has room for it. Each shift plays one match at a time; if matches
 take only moments, it gets the next one early, so that it need not wait for the answer to its report. The last matches
 are not given early, because another shift may be free sooner; unless they are so short that the shift is probably free
-already. There are as many shifts as the cluster has threads, and as matches are left.
+already, as its last report shows. There are as many shifts as the cluster has threads, and as matches are left.
 
 Stragglers. When nothing else is left to play and the seed is public, the oldest match is played a second time on a
 machine that is free, and the first line of each round counts. With secret deals that would be unfair: a bot that is
@@ -176,12 +176,13 @@ class ClusterCrew:
             self._bridge.submit()
 
     def _with_room(self) -> Shift | None:
-        """The shift with the fewest matches, if it may have one more."""
-        shift = min(self._shifts, key=lambda each: len(each.attempts), default=None)
+        """The shift with the fewest matches, if it may have one more; of several, the one that was free last."""
+        shift = min(self._shifts, key=lambda each: (len(each.attempts), -each.free_since), default=None)
         if shift is None:
             return None
-        shared = 1 + (len(self._waiting) - 1) // len(self._shifts)  # the last ones
-        room = min(self._pace.matches, self._pace.unheard + shared)
+        room = self._pace.matches
+        if not self._pace.is_ahead(shift.free_since):
+            room = min(room, 1 + (len(self._waiting) - 1) // len(self._shifts))  # the last ones are shared
         return shift if len(shift.attempts) < room else None
 
     def _help_stragglers(self) -> None:

@@ -37,10 +37,10 @@ class Pace:
             return 1
         return min(1 + math.ceil(_WAY / self.match_seconds), _MOST_MATCHES)
 
-    @property
-    def unheard(self) -> int:
-        """How many matches are over before it is heard of the first."""
-        return int(_WAY / self.match_seconds)
+    def is_ahead(self, free_since: float) -> bool:
+        """Whether a shift that ended a match at this moment probably has ended others since, of which nothing is heard
+        yet. A shift that is in a long match is not ahead, however short the others are."""
+        return self.match_seconds < _WAY and time.monotonic() - free_since < _WAY
 
     @property
     def deals(self) -> int:

@@ -104,10 +104,10 @@ def seconds_or_zero(value: Any) -> float:
 
 
 def line_length(value: Any) -> int:
-    length = int(whole_number(1)(value))
-    if not 512 <= length <= MAX_LINE:
-        raise ValueError(f"a number of bytes from 512 to {MAX_LINE}")
-    return length
+    with contextlib.suppress(ValueError):
+        if 512 <= (length := int(whole_number(1)(value))) <= MAX_LINE:
+            return length
+    raise ValueError(f"a number of bytes from 512 to {MAX_LINE}")
 
 
 def buffer_size(value: Any) -> int:

@@ -18,6 +18,7 @@ from arena.cluster import bridge as bridge_module
 from arena.cluster import crew as crew_module
 from arena.cluster import hosts
 from arena.cluster.admission import Admission
+from arena.cluster.attempt import Shift
 from arena.cluster.bridge import Bridge
 from arena.cluster.crew import ClusterCrew
 from arena.cluster.folder import FolderError
@@ -182,15 +183,22 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("no_bridge")
 @pytest.mark.parametrize(
-    ("seconds", "count", "given"),
-    [(2.0, 9, 1), (0.4, 1, 1), (0.4, 2, 1), (0.4, 3, 2), (0.4, 9, 2), (0.07, 1, 1), (0.07, 5, 5), (0.07, 9, 6)],
-)
-def test_quick_matches_are_given_early_but_of_the_last_ones_only_the_shortest(
-    seconds: float, count: int, given: int, monkeypatch: pytest.MonkeyPatch
+    ("seconds", "ago", "count", "given"),
+    [
+        (2.0, 0.0, 9, 1),
+        (0.4, 0.0, 2, 1), (0.4, 0.0, 3, 2), (0.4, 0.0, 9, 2),
+        (0.07, 20.0, 1, 1), (0.07, 20.0, 2, 1), (0.07, 20.0, 3, 2), (0.07, 20.0, 20, 6),
+        (0.07, 0.0, 1, 1), (0.07, 0.0, 5, 5), (0.07, 0.0, 20, 6),
+    ],
+)  # fmt: skip
+def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is_quick_now(
+    seconds: float, ago: float, count: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a machine would wait for the answer to each report. At the end another machine may be free sooner; but if
-    matches are over before that is heard, both would wait."""
+    matches are over before that is heard, both would wait. `ago`: when a match of this one was over."""
     monkeypatch.setattr(Pace, "match_seconds", seconds)
+    monkeypatch.setattr("arena.cluster.pace.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr(crew_module, "Shift", partial(Shift, free_since=100.0 - ago))
     config = configured("greedy", "random")
     first = job_of(config)
 

@@ -134,7 +134,7 @@ def many_cores(bot: Path, folder: Path) -> Iterator[list[str]]:
     for _ in range(RUNS):
         for (workers, pinned), figures in found.items():
             more = {"workers": str(workers), "concurrency": str(workers), "affinity": pinned}
-            # So many that each of two workers, too, has long made the texts that it keeps for all later rounds.
+            # So many that the texts which each worker makes once and keeps are a small part of its work.
             figures.append(measured(configured(*bots, rounds="100", cycles="6", **more), folder / "many.jsonl"))
     alone = [each.rounds for each in found[1, "true"]]
     for (workers, pinned), figures in found.items():

@@ -1,6 +1,7 @@
 """The commands of the command line. Each is imported only when it is called, so that --help is quick."""
 
 import importlib
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -124,8 +125,23 @@ def entry() -> None:
         if problem := compilation.outdated():
             print(f"arena: {problem}", file=sys.stderr)
             sys.exit(2)
-        main()
+        try:
+            main()
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
+        _drop_unwritten()
         sys.exit(1)  # the reader of our output closed the pipe
     except OSError as error:
+        _drop_unwritten()
         sys.exit(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""))
+
+
+def _drop_unwritten() -> None:
+    """Drop the output that cannot be written. The interpreter would try it again at its end, and print a traceback."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

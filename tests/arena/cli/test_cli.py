@@ -284,9 +284,13 @@ def test_a_wrong_call_is_told_what_is_wrong(arguments: list[str], problem: str) 
     assert problem in result.output
 
 
-def test_a_full_disk_under_our_output_gets_one_clear_line() -> None:
+@pytest.mark.usefixtures("new_interpreters")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_under_our_output_gets_one_clear_line(unbuffered: str) -> None:
+    words, variables = [sys.executable, "-m", "arena", "bots"], os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([sys.executable, "-m", "arena", "bots"], stdout=full, stderr=subprocess.PIPE, cwd=ROOT)
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, env=variables)
+    assert done.returncode == 1
     assert done.stderr == b"arena: No space left on device\n"
 
 

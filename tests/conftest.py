@@ -1,9 +1,12 @@
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from arena.support import compilation
+from tests.helpers import forking
 
 # Machines differ in speed: no test of ours fails for being slow. `make fuzz` asks for many more examples.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -14,10 +17,20 @@ settings.load_profile("default")
 def pytest_configure() -> None:
     if problem := compilation.outdated():
         raise pytest.UsageError(problem)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for a job in the background
+    forking.install()
 
 
 def pytest_report_header() -> str:
     return f"the arena runs {compilation.kind()}"
+
+
+@pytest.fixture
+def new_interpreters() -> Iterator[None]:
+    """For a test of what only a new interpreter shows: nothing is forked from this one."""
+    forking.uninstall()
+    yield
+    forking.install()
 
 
 @pytest.fixture

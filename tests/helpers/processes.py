@@ -59,7 +59,12 @@ def _command_line(pid: int) -> bytes:
 
 def workers_of(pid: int) -> list[int]:
     """The worker processes of an arena."""
-    return [child for child in children_of(pid) if is_running(child) and b"arena.worker.entry" in _command_line(child)]
+    return [child for child in children_of(pid) if is_running(child) and _is_worker(child)]
+
+
+def _is_worker(pid: int) -> bool:
+    """Whether it is a worker, forked (tests/helpers/forking.py) or not."""
+    return b"arena.worker.entry" in _command_line(pid) or Path(f"/proc/{pid}/comm").read_text() == "arena worker\n"
 
 
 def send_to_all(pids: Iterable[int], number: signal.Signals) -> None:

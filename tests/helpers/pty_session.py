@@ -16,6 +16,7 @@ from typing import Any
 
 import pyte
 
+from tests.helpers.forking import become, is_forkable
 from tests.helpers.paths import ROOT
 
 _PATIENCE = 60.0  # seconds until what is expected must be on the screen; only a failure waits that long
@@ -120,6 +121,8 @@ def arena_in_terminal(
         try:
             os.chdir(folder)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            if is_forkable(command, os.environ):
+                become(command, settings)
             os.execvpe(command[0], command, settings)
         finally:
             os._exit(127)

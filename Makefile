@@ -5,15 +5,21 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
+PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
+# Tests start hundreds of interpreters: they need not compile the sources each time, whatever is usual on this machine.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs confusables seccomp calibration spec
+.PHONY: demo test test-all compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs confusables seccomp calibration spec
 .PHONY: strength picture clean help
 
 demo: $(READY)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
 
-test: $(READY)  ## all tests
-	@$(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
+test: $(READY)  ## the tests for every change, in some two minutes
+	@$(PYTEST) -m "not extended"
+
+test-all: $(READY)  ## the rest: documents, clusters, kills, wheels, a compiled build, sandboxes, a browser, eight languages
+	@$(PYTEST) -m extended
 
 compiled: $(READY) pure  ## compile the modules that every decision passes through, in place; needs a C compiler
 	@ARENA_COMPILED=1 $(BIN)/python setup.py --quiet build_ext --inplace
@@ -31,7 +37,7 @@ test-compiled: $(READY)  ## all tests, compiled, in a copy; needs a C compiler
 	@find $(COPY) -mindepth 1 -maxdepth 1 -not -name $(VENV) -exec rm -rf {} +
 	@git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference --preserve=timestamps -t $(COPY)
 	@$(MAKE) --no-print-directory -C $(COPY) compiled
-	@$(MAKE) --no-print-directory -C $(COPY) test
+	@$(MAKE) --no-print-directory -C $(COPY) test test-all
 
 coverage: pure $(READY)  ## the tests, and the branches that they do not reach (a bot that a keeper starts is not measured)
 	@rm -rf build/coverage && mkdir -p build/coverage

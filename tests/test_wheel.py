@@ -25,7 +25,7 @@ from tests.helpers.paths import ROOT
 PACKAGES = ("arena", "engine", "example_bots", "protocol")
 BUILT = ("*.so", "compiled_from.txt")  # what `make compiled` leaves in the tree
 TIMEOUT = 300  # compiling takes half a minute, on a busy machine several times that
-pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("wheel")]  # it is built once
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from tests.attack import arena as attack_arena
 from tests.attack import kills as attack_kills
 from tests.attack import server as attack_server
 
+pytestmark = pytest.mark.extended
+
 SIZES = [
     (attack_arena, "STALLS", 3),
     (attack_kills, "KILLS", 12),

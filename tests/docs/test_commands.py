@@ -19,6 +19,8 @@ from tests.helpers.cluster import free_port
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox, reachable_folder
 
+pytestmark = pytest.mark.extended
+
 DOCUMENTS = (README, CONTRIBUTING, *PAGES)
 SANDBOX = Document("docs/sandbox.md")
 CLUSTER = Document("docs/cluster.md")

@@ -33,6 +33,7 @@ def test_make_picture_runs_the_script() -> None:
     assert re.search(r"^picture:.*\n\t@\$\(BIN\)/python -m tests\.docs\.picture$", makefile, re.MULTILINE)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 @pytest.mark.xdist_group("browser")  # one Chromium at a time: other tests measure how fast bots are
 def test_the_script_draws_a_picture_of_the_same_size(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pytest
 
@@ -21,6 +21,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
 from tests.helpers.paths import ROOT
 
+T = TypeVar("T", bound=Callable[..., object])
 PYTHON: Final = "/usr/bin/python3"
 IS_ROOT: Final = os.geteuid() == 0
 TIMEOUT: Final = 120
@@ -40,7 +41,13 @@ def _why_no_sandbox() -> str | None:
 
 
 NO_SANDBOX: Final = _why_no_sandbox()
-needs_sandbox: Final = pytest.mark.skipif(NO_SANDBOX is not None, reason=NO_SANDBOX or "")
+SANDBOX_MARKS: Final = [pytest.mark.extended, pytest.mark.skipif(NO_SANDBOX is not None, reason=NO_SANDBOX or "")]
+
+
+def needs_sandbox(test: T) -> T:
+    extended, skipped = SANDBOX_MARKS
+    marked: T = extended(skipped(test))
+    return marked
 
 
 @contextmanager

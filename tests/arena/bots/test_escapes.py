@@ -16,6 +16,8 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
 from tests.helpers.escape_rounds import USERS, Played, played_as
 
+pytestmark = pytest.mark.extended
+
 SURVIVED = {attempt.name for attempt in ATTEMPTS.values() if not attempt.fatal}
 FATAL = sorted({attempt.name for attempt in ATTEMPTS.values() if attempt.fatal})
 PLAYED_TO_THE_END = ("three-adjacent", "five-stones")

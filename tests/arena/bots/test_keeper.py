@@ -323,6 +323,7 @@ def test_nothing_of_a_bot_lives_longer_than_an_arena_that_is_killed(tmp_path: Pa
         time.sleep(0.01)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("language", ["java", "javascript"])
 def test_java_and_node_play_with_little_memory(tmp_path: Path, language: str) -> None:
     """They reserve much more than they use."""

@@ -31,15 +31,15 @@ from tests.helpers.processes import is_running
 from tests.helpers.sandboxes import (
     IS_ROOT,
     PYTHON,
+    SANDBOX_MARKS,
     boxed,
-    needs_sandbox,
     ordinary_environment,
     ordinary_python,
     reachable_folder,
     script,
 )
 
-pytestmark = needs_sandbox
+pytestmark = SANDBOX_MARKS
 MIB = 2**20
 SECONDS = 60
 

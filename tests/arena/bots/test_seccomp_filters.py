@@ -348,6 +348,7 @@ def test_the_kernel_kills_for_a_call_of_i386() -> None:
 JVM_WITHOUT_PERF_DATA = ("env", "JDK_JAVA_OPTIONS=-XX:-UsePerfData")
 
 
+@pytest.mark.extended
 @needs_the_kernel
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_bot_in_any_language_plays_under_the_filter(language: str, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.helpers.commands import arena
 from tests.helpers.escape_rounds import USERS, python_as
 from tests.helpers.paths import ROOT
 
+pytestmark = pytest.mark.extended
+
 HELD = Finding("read-journal", "a bot does not read the journal", True, "No such file or directory")
 BROKEN = Finding("mount", "a bot mounts nothing", False, "it mounted a file system")
 

@@ -18,7 +18,7 @@ from arena.cluster.hosts import Terms
 from tests.helpers.cluster import Cluster, done, free_port
 from tests.helpers.commands import arena
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("cluster")]
 
 
 def refused(*words: str) -> str:

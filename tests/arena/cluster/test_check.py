@@ -13,7 +13,7 @@ from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox
 from tests.helpers.tournaments import heard, rounds_in, running, steady
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("cluster")]
 WHERE_BOT = """#!{python}
 import json, sys
 from helper import chosen

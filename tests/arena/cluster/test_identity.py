@@ -13,7 +13,7 @@ from tests.helpers.cluster import PATIENCE, Cluster, done, on
 from tests.helpers.paths import THINKING_BOT
 from tests.helpers.tournaments import heard, rounds_in, running
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("cluster")]
 
 
 def interpreter_in(folder: Path) -> str:

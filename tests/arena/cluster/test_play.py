@@ -26,7 +26,7 @@ from tests.helpers.tournaments import (
     voids_in,
 )
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("cluster")]
 
 
 def thinking(name: str, seconds: float = 0.05) -> str:

@@ -16,6 +16,8 @@ from click.testing import CliRunner
 from arena.cli.main import main
 from arena.devtools.starters import new_bot
 
+pytestmark = pytest.mark.extended
+
 INSTALL = 'pip install "$ARENA"'
 
 

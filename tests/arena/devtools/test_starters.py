@@ -17,6 +17,8 @@ from arena.cli.main import main
 from arena.devtools.starters import LANGUAGES, STARTERS, Strategy, new_bot
 from tests.helpers.tournaments import essence, rounds_in
 
+pytestmark = pytest.mark.extended
+
 ARENA = [sys.executable, "-m", "arena"]
 
 

@@ -13,14 +13,14 @@ from arena.devtools.starters import LANGUAGES, new_bot
 from tests.helpers.sandboxes import (
     IS_ROOT,
     PYTHON,
+    SANDBOX_MARKS,
     TIMEOUT,
-    needs_sandbox,
     ordinary_environment,
     ordinary_python,
     reachable_folder,
 )
 
-pytestmark = needs_sandbox
+pytestmark = SANDBOX_MARKS
 PATH = "/usr/local/bin:/usr/bin:/bin"  # of this machine, not of a user
 
 

@@ -128,6 +128,7 @@ def test_a_claim_is_worth_no_less_than_to_leave_it() -> None:
 # The curves.
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("preset", ["base", "expert", "tactics", "tactics-expert"])
 def test_of_the_positions_with_a_given_expectation_about_that_share_is_won(preset: str) -> None:
     """On other rounds than those that the curves were fitted to. Positions of one round are alike, so the shares of 60

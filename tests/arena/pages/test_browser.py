@@ -16,6 +16,7 @@ from tests.helpers.browser import CHROMIUM, MISSING, Watched, chromium
 from tests.helpers.journals import HOSTILE, HOSTILE_NOTE, NAMES, rounds, write
 
 pytestmark = [
+    pytest.mark.extended,
     pytest.mark.skipif(CHROMIUM is None, reason=MISSING),
     pytest.mark.xdist_group("browser"),  # one Chromium at a time: other tests measure how fast bots are
 ]

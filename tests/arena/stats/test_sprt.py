@@ -152,6 +152,7 @@ def test_numpy_finds_the_same_ratios(rows: list[tuple[int, ...]], elo0: int, wid
     assert ratios(np.array(rows, float), sprt) == pytest.approx([llr(row, sprt) for row in rows], rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("model", EloModel)
 @pytest.mark.parametrize("under_h1", [False, True])
 def test_2000_tests_of_bots_of_known_strength_err_as_rarely_and_take_as_long_as_wald_says(

@@ -113,6 +113,7 @@ def test_only_one_arena_writes_to_a_journal(journal: Path) -> None:
         Journal(journal)
     Journal(journal).__exit__()
 
+@pytest.mark.extended
 
 def test_killed_at_random_moments_fifty_times_it_loses_nothing_and_plays_nothing_twice(tmp_path: Path) -> None:
     bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "10", "st": "5"}

@@ -56,6 +56,7 @@ def test_eight_matches_at_once_give_the_same_result_and_what_is_beyond_is_kept(
     assert verify_journals([journal]).problems == []
 
 
+@pytest.mark.extended
 def test_killed_at_random_moments_it_ends_with_the_same_result(reference: TestState, tmp_path: Path) -> None:
     journal, rng = tmp_path / "test.jsonl", random.Random(2)
     words = sprt_words(journal, concurrency="2")

@@ -100,6 +100,7 @@ def test_the_number_of_workers_changes_nothing_but_order_and_times(tmp_path: Pat
     assert len(found[0]) == 24
 
 
+@pytest.mark.extended
 def test_killed_workers_lose_nothing_and_play_nothing_twice(tmp_path: Path) -> None:
     """With a public seed every round is played again with its deal, so the lines are those of an undisturbed run."""
     bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "10", "st": "5"}

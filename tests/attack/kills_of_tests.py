@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
-from tests.helpers.sprt_runs import result_in, run_and_kill, sprt_words
+from tests.helpers.sprt_runs import result_in, sprt_words
+from tests.helpers.tournaments import run_and_kill
 
 KILLS = 100
 

@@ -1,8 +1,11 @@
 """Small tournaments of real bots that play the same round the same way each time."""
 
+import random
 import re
+import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +22,20 @@ def steady(name: str, *words: str) -> str:
     return f"{name}={sys.executable} {STEADY_BOT} {name} {' '.join(words)}"
 
 
+def limited(bot: str, **limits: str) -> str:
+    """The bot with limits of its own."""
+    name, _, command = bot.partition("=")
+    return f"cmd={shlex.quote(command)} name={name} {' '.join(f'{key}={value}' for key, value in limits.items())}"
+
+
 def configured(*bots: str, journal: Path | None = None, **options: str) -> Config:
-    named = {"rounds": "2", "seed": "7", "concurrency": "2", "st": "5"} | {
+    """A tournament of bots, of which some may be `limited`. All others have plenty of time, however busy the machine
+    is."""
+    named = {"rounds": "2", "seed": "7", "concurrency": "2", "st": "60", "start": "60"} | {
         k.replace("_", "-"): v for k, v in options.items()
     }
-    return from_command_line(bots, (), named | ({"journal": str(journal)} if journal else {}))
+    described = [bot if bot.startswith("cmd=") else limited(bot) for bot in bots]
+    return from_command_line((), described, named | ({"journal": str(journal)} if journal else {}))
 
 
 def played(config: Config) -> list[RoundLine]:
@@ -81,3 +93,21 @@ def heard(process: "subprocess.Popen[str]", words: str) -> None:
         if words in line:
             return
     raise AssertionError("".join(said))
+
+
+def run_and_kill(words: list[str], journal: Path, rng: random.Random) -> int | None:
+    """Kill the command at a random moment: while it starts, or after some rounds. Returns its exit status if it ended
+    before that."""
+    grows_to = _size(journal) + rng.randrange(6) * 1600  # bytes; a round has about that many
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(rng.random() * 0.3)
+    while _size(journal) < grows_to and process.poll() is None:
+        time.sleep(rng.random() * 0.01)
+    status = process.poll()
+    process.kill()
+    process.wait()
+    return status
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

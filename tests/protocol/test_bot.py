@@ -37,7 +37,7 @@ from tests.helpers.paths import ROOT
 from tests.helpers.sdk import write_sdk
 from tests.helpers.wire import DEAL, EXAMPLES, request
 
-TIMEOUT = 30  # seconds; nothing here takes one
+TIMEOUT = 120  # seconds; nothing here takes one
 FIRST = "def choose(request):\n    return request.legal[0]\n"
 RUN = "from protocol.bot_runner import run\n"
 

@@ -29,7 +29,7 @@ def completed(*words: str, folder: Path) -> list[str]:
     # Outside of a real completion `compopt` complains, on stderr.
     done = subprocess.run(
         ["bash", "--norc", "-c", script, "bash", "arena", *words],
-        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True, timeout=30,
+        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     return done.stdout.split()
 

@@ -450,16 +450,16 @@ def test_a_closed_terminal_forfeits_the_round_as_disconnected(
 
 
 def test_a_person_has_a_clock_only_if_it_was_asked_for(tmp_path: Path) -> None:
-    with arena_in_terminal(words("--st", "1"), tmp_path) as session:
+    with arena_in_terminal(words("--st", "3"), tmp_path) as session:
         session.wait_for("s left")
         session.wait_for("You lose the round: you failed (timeout)")
-        session.wait_for("the limit was 1000 ms for an answer")
+        session.wait_for("the limit was 3000 ms for an answer")
         session.press("\r")
         assert session.wait_for_status() == 0
     (line,) = rounds_in(tmp_path / "m.jsonl")
     assert line.result.ending == "timeout"
     opening = (tmp_path / "m.jsonl").read_text().splitlines()[0]
-    assert '{"name":"human","remote":true,"clock":{"move_ms":1000,' in opening
+    assert '{"name":"human","remote":true,"clock":{"move_ms":3000,' in opening
     with arena_in_terminal(["play", "human", "random", "--journal", "n.jsonl"], tmp_path) as session:
         Person(session).wait()
         assert "s left" not in session.text

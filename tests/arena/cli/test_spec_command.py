@@ -32,7 +32,7 @@ def test_on_a_terminal_a_pager_shows_it(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     try:
         environment = {**os.environ, "PAGER": str(pager), "TERM": "xterm"}
-        subprocess.run(SPEC, cwd=tmp_path, env=environment, stdin=theirs, stdout=theirs, check=True, timeout=30)
+        subprocess.run(SPEC, cwd=tmp_path, env=environment, stdin=theirs, stdout=theirs, check=True, timeout=120)
     finally:
         os.close(ours)
         os.close(theirs)

@@ -16,7 +16,7 @@ from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
 
-EASY = ("--elo1", "200", "--seed", "7", "--st", "5")
+EASY = ("--elo1", "200", "--seed", "7", "--st", "60")
 BAD = f"{sys.executable} -c 1"
 
 

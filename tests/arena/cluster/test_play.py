@@ -245,10 +245,10 @@ def test_a_tournament_leaves_no_descriptors_and_no_folders_in_the_cluster(cluste
 
 def test_kills_at_random_lose_nothing_and_play_nothing_twice(frail: Cluster, tmp_path: Path) -> None:
     """With a public seed every round is played again with its deal, so the lines are those of an undisturbed run."""
-    bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "12", "st": "5"}
-    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", **size))
-    journal, rng = tmp_path / "killed.jsonl", random.Random(5)
-    words = on(frail, journal, *bots, **size)
+    size = {"rounds": "20", "cycles": "12", "st": "600"}
+    whole = played(configured(*map(steady, "abc"), journal=tmp_path / "whole.jsonl", **size))
+    journal, over, rng = tmp_path / "killed.jsonl", tmp_path / "kills.over", random.Random(5)
+    words = on(frail, journal, *(steady(name, f"rest=20:{over.with_suffix('')}") for name in "abc"), **size)
     for what in ("player", "worker", "scheduler", "owner", "worker"):
         with running(words) as process:
             heard(process, "Finished round")
@@ -265,6 +265,8 @@ def test_kills_at_random_lose_nothing_and_play_nothing_twice(frail: Cluster, tmp
             if what != "owner":
                 frail.tend()
                 heard(process, "Finished round")
+    assert len(rounds_in(journal)) < 720
+    over.touch()
     ran = done(words)
     assert ran.returncode == 0, ran.stderr
     assert len(rounds_in(journal)) == len(whole) == 720

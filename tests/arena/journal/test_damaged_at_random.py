@@ -28,7 +28,7 @@ def test_whatever_is_done_to_a_journal_no_reader_ends_in_a_traceback(
         "result": {"winner": 0, "ending": "crashed", "points": [5, 0], "owners": [None] * 9},
         "fault": {"seat": 1, "detail": "gone"},
     }
-    config = from_command_line([steady("a"), steady("b")], (), {"rounds": "4", "seed": "7", "st": "5"})
+    config = from_command_line([steady("a"), steady("b")], (), {"rounds": "4", "seed": "7", "st": "60"})
     sound = [lines[0], broken, lines[2], msgspec.json.decode(encoded(void)), *lines[3:]]
     for _ in range(10):
         journal.write_bytes(damaged(sound, rng))

@@ -117,7 +117,7 @@ def test_a_rescue_that_fails_says_so_and_leaves_nothing_behind(tmp_path: Path) -
 
 
 BOTS = [f"{name}={sys.executable} {STEADY_BOT} {name}" for name in ("a", "b")]
-OPTIONS = {"rounds": "100", "seed": "7", "st": "5", "concurrency": "1"}
+OPTIONS = {"rounds": "100", "seed": "7", "st": "60", "concurrency": "1"}
 
 
 def run(journal: Path) -> list[str]:

@@ -103,7 +103,7 @@ def test_each_way_to_fail_has_its_ending_by_both_drivers(
     ("way", "options", "endings"),
     [
         ("leaves-after-a-round", {}, ("", "crashed", "", "crashed")),
-        ("eat-memory-between", {"memory": "200M", "st": "20"}, ("", "out-of-memory", "", "out-of-memory")),
+        ("eat-memory-between", {"memory": "200M", "st": "300"}, ("", "out-of-memory", "", "out-of-memory")),
         ("crash-in-odd-rounds", {}, ("crashed", "", "crashed", "")),
     ],
 )
@@ -191,7 +191,7 @@ PLAYING = """
 import sys
 from tests.helpers.drivers import *
 from tests.helpers.tournaments import configured
-config = configured(*sys.argv[1:], rounds="100", st="0.4", timemargin="0")
+config = configured(*sys.argv[1:], rounds="100", st="3", timemargin="0")
 def play(driver):
     players = players_of(config, driver)
     for player in players:
@@ -215,10 +215,10 @@ def test_a_process_that_was_stopped_charges_nobody() -> None:
     """A real stop of all that the loop does, again and again, longer than the time for an answer."""
     process = start_playing(steady("a"), steady("b"))
     assert process.stdout is not None
-    for _ in range(6):
-        assert [process.stdout.readline() for _ in range(10)] == ["None\n"] * 10
+    for _ in range(3):
+        assert [process.stdout.readline() for _ in range(20)] == ["None\n"] * 20
         process.send_signal(signal.SIGSTOP)
-        time.sleep(0.6)
+        time.sleep(3.3)
         process.send_signal(signal.SIGCONT)
     said, wrote = process.communicate(timeout=60)
     assert (said, wrote) == ("None\n" * 40, "")

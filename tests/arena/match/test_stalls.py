@@ -26,7 +26,9 @@ from engine.cards import SEATS
 from tests.helpers.drivers import KEY, Driver, RunLogic, both_drivers, first_round, match_of, players_of
 from tests.helpers.jobs import play_in_this_process
 from tests.helpers.processes import bad_command, send_to_all, workers_of
-from tests.helpers.tournaments import command, configured, rounds_in, steady
+from tests.helpers.tournaments import command, configured, limited, rounds_in, steady
+
+LATE = limited(f"late={bad_command('late')}", st="0.8", timemargin="0")  # it answers 0.2 seconds late
 
 
 async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
@@ -96,8 +98,7 @@ def call_after(driver: Driver, seconds: float, call: Callable[[], None]) -> Logi
 def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
     run: RunLogic[PlayedRound], stalled_before: float, may_excuse: bool, is_void: bool
 ) -> None:
-    """The bot answers 0.2 seconds late."""
-    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
+    config = configured(LATE, steady("good"))
     played = play_one_round(run, config, Stalled(stalled_before), may_excuse)
     if is_void:
         assert played.void is not None
@@ -113,8 +114,11 @@ def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
 @both_drivers
 def test_delay_elsewhere_than_at_the_deadline_excuses_nothing(run: RunLogic[PlayedRound]) -> None:
     """The arena stands still while the bot thinks, long before its time is up; the bot is late all the same."""
-    config = configured(f"late={bad_command('late')}", steady("good"), st="0.8", timemargin="0")
-    played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.3))
+    config = configured(LATE, steady("good"))
+    for _ in range(20):  # the machine may be so busy that the arena really stands still at the deadline
+        played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.3))
+        if played.void is None:
+            break
     assert played.void is None
     assert played.referee.fault is not None
     assert played.referee.fault.ending is Fault.TIMEOUT
@@ -123,12 +127,12 @@ def test_delay_elsewhere_than_at_the_deadline_excuses_nothing(run: RunLogic[Play
 @both_drivers
 def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts(run: RunLogic[PlayedRound]) -> None:
     """The round goes on: a bot gains nothing by being late on purpose while the machine is busy."""
-    config = configured(steady("a"), steady("b"), st="0.2", timemargin="0")
-    played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.5))
+    config = configured(steady("a"), steady("b"), st="3", timemargin="0")
+    played = play_one_round(run, config, meanwhile=lambda: time.sleep(3.3))
     assert (played.void, played.referee.fault) == (None, None)
     assert played.referee.outcome is not None
     times = [ms for _, _, ms in played.referee.moves if ms is not None]
-    assert max(times) <= 200
+    assert max(times) <= 3000
 
 
 @both_drivers
@@ -136,7 +140,7 @@ def test_an_answer_that_is_there_after_a_stall_at_the_deadline_counts(run: RunLo
 def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(
     run: RunLogic[PlayedRound], stalled: bool
 ) -> None:
-    config = configured(f"slow={bad_command('slow-start')}", steady("good"), start="0.5")
+    config = configured(limited(f"slow={bad_command('slow-start')}", start="0.5"), steady("good"))
     played = play_one_round(run, config, Stalled(0.2 if stalled else 0.02))
     if stalled:
         assert played.void is not None
@@ -152,10 +156,7 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
 ) -> None:
     play_in_this_process(monkeypatch, StalledWatchdog)
     journal = tmp_path / "cup.jsonl"
-    config = configured(
-        f"late={bad_command('late')}", steady("good"),
-        journal=journal, st="0.8", timemargin="0", max_voids="2", rounds="1", start="none",
-    )  # fmt: skip
+    config = configured(LATE, steady("good"), journal=journal, max_voids="2", rounds="1", start="none")
     drive(config, Quiet())
     lines = [entry.line for entry in read(journal, JournalLine)]
     voids = [line for line in lines if isinstance(line, VoidLine)]
@@ -177,29 +178,29 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
 
 
 def test_a_stopped_arena_charges_nobody(tmp_path: Path) -> None:
-    """A real stop, of all that the arena does, while six matches are under way and every answer has 0.4 seconds."""
+    """A real stop, of all that the arena does, while six matches are under way and every answer has 3 seconds."""
     journal = tmp_path / "cup.jsonl"
     bots = [steady(name) for name in "abcd"]
-    words = command(journal, *bots, rounds="20", concurrency="6", st="0.4", timemargin="0", cycles="30")
+    words = command(journal, *bots, rounds="20", concurrency="6", st="3", timemargin="0", cycles="30")
     arena = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert arena.stderr is not None
     try:
         for _ in range(30):  # rounds are being played from now on
             arena.stderr.readline()
-        for _ in range(6):
+        for _ in range(3):
             stopped = [arena.pid, *workers_of(arena.pid)]
             send_to_all(stopped, signal.SIGSTOP)
-            time.sleep(0.6)
+            time.sleep(3.3)
             send_to_all(stopped, signal.SIGCONT)
             for _ in range(20):
                 arena.stderr.readline()
         arena.send_signal(signal.SIGINT)
         arena.stderr.read()
-        arena.wait(30)
+        arena.wait(120)
     finally:
         arena.kill()
         arena.wait()
         arena.stderr.close()
     lines = rounds_in(journal)
-    assert len(lines) > 50
+    assert len(lines) > 30
     assert [line.fault for line in lines if line.fault] == []

@@ -12,7 +12,7 @@ from arena.server.events import ServerEvent
 from arena.stats.roster import By
 from arena.stats.standings import fold
 from arena.tournament.events import RoundFinished, TournamentEvent
-from protocol.messages import PROTOCOL, BotHello, Error
+from protocol.messages import PROTOCOL, Action, BotHello, Error, Request, RoundEnd
 from tests.helpers.visitors import (
     connected,
     play,
@@ -28,6 +28,16 @@ async def come_openly(address: str, name: str, token: str | None = None) -> None
     visitor = await connected(address)
     await visitor.greet(name, token)
     await play(visitor)
+
+
+async def come_openly_and_fall_silent(address: str, name: str, token: str, rounds: int) -> None:
+    """Plays as many rounds, and answers no question after that."""
+    visitor = await connected(address)
+    await visitor.greet(name, token)
+    while (message := await visitor.hear()) is not None:
+        if rounds and isinstance(message, Request):
+            await visitor.say(Action(message.id, message.legal[0]))
+        rounds -= isinstance(message, RoundEnd)
 
 
 async def test_an_open_server_plays_with_whoever_is_there_when_it_begins(
@@ -116,10 +126,10 @@ async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -
 
 
 async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: Path) -> None:
-    options = {"open": "true", "forever": "true", "rounds": "20"}
-    for cycle in (1, 2):
+    options = {"open": "true", "forever": "true", "rounds": "20", "st": "600"}
+    for cycle, plays in ((1, 3), (2, 20)):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly_and_fall_silent, served.address, "anna", "a token of its own", plays)
             bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("begins", f"Cycle {cycle} ")
             await served.heard.wait("finished", f"{cycle}.1-2.3")
@@ -138,10 +148,10 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
 
 async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: Path) -> None:
     soon = "2020-01-01T00:00"
-    options = {"open": "true", "begin": soon, "rounds": "20"}
-    for last in ("3", "20"):
+    options = {"open": "true", "begin": soon, "rounds": "20", "st": "600"}
+    for last in (3, 20):
         async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
-            bots.start_soon(come_openly, served.address, "anna", "a token of its own")
+            bots.start_soon(come_openly_and_fall_silent, served.address, "anna", "a token of its own", last)
             bots.start_soon(come_openly, served.address, "ben", "a token of its own")
             await served.heard.wait("finished", f"1.1-2.{last}")
             bots.cancel_scope.cancel()

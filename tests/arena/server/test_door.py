@@ -204,8 +204,8 @@ async def besieged(folder: Path, attacks: list[Attack], count: int) -> float:
     text += remote_bots("deaf") + "st = 1\n" if never_reads in attacks else ""
     options = {
         "format": "gauntlet",
-        "grace": "1",
-        "hello": "2",
+        "grace": "60",
+        "hello": "60",
         "per_address": "1500",
         "per_second": "2000",
     }

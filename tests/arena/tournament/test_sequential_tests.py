@@ -18,8 +18,8 @@ from arena.stats.sequential_test import End, TestState
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TestAdvanced, TournamentEvent
 from tests.helpers.processes import bad_command
-from tests.helpers.sprt_runs import SHORT, result_in, run_and_kill, sprt_words
-from tests.helpers.tournaments import rounds_in, steady
+from tests.helpers.sprt_runs import SHORT, result_in, sprt_words
+from tests.helpers.tournaments import rounds_in, run_and_kill, steady
 
 
 def config_of(journal: Path, *bots: str, **options: str) -> Config:
@@ -58,10 +58,11 @@ def test_eight_matches_at_once_give_the_same_result_and_what_is_beyond_is_kept(
 
 @pytest.mark.extended
 def test_killed_at_random_moments_it_ends_with_the_same_result(reference: TestState, tmp_path: Path) -> None:
-    journal, rng = tmp_path / "test.jsonl", random.Random(2)
-    words = sprt_words(journal, concurrency="2")
+    journal, over, rng = tmp_path / "test.jsonl", tmp_path / "kills.over", random.Random(2)
+    words = sprt_words(journal, f"rest=4:{over.with_suffix('')}", concurrency="2", st="600")
     for _ in range(4):
         assert run_and_kill(words, journal, rng) is None
+    over.touch()
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == (0 if reference.end is End.H1 else 1), done.stderr
     assert counted(result_in(journal)) == reference

@@ -31,7 +31,7 @@ def await_workers(pid: int, count: int, besides: frozenset[int] = frozenset()) -
 
 
 def await_end(pids: list[int]) -> None:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while left := [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < until, left
         time.sleep(0.01)
@@ -83,7 +83,7 @@ def test_a_command_that_is_refused_leaves_no_worker_behind(words: tuple[str, ...
 @pytest.mark.parametrize("words", [("play", "greedy", "random"), ("run", "greedy", "random", "--journal", "cup.jsonl")])
 def test_a_first_worker_that_cannot_be_started_is_told_in_one_line(words: tuple[str, ...], tmp_path: Path) -> None:
     call = ["prlimit", "--nofile=6:6", sys.executable, "-m", "arena", *words]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     told = "Error: no worker process can be started on this machine: Too many open files\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
     assert list(tmp_path.iterdir()) == []
@@ -103,11 +103,12 @@ def test_the_number_of_workers_changes_nothing_but_order_and_times(tmp_path: Pat
 @pytest.mark.extended
 def test_killed_workers_lose_nothing_and_play_nothing_twice(tmp_path: Path) -> None:
     """With a public seed every round is played again with its deal, so the lines are those of an undisturbed run."""
-    bots, size = [steady("a"), steady("b"), steady("c")], {"rounds": "20", "cycles": "10", "st": "5"}
-    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", **size))
-    journal, rng, kills = tmp_path / "killed.jsonl", random.Random(4), 0
+    size = {"rounds": "20", "cycles": "10", "st": "600"}
+    whole = played(configured(*map(steady, "abc"), journal=tmp_path / "whole.jsonl", **size))
+    journal, over, rng, kills = tmp_path / "killed.jsonl", tmp_path / "kills.over", random.Random(4), 0
+    bots = [steady(name, f"rest=10:{over.with_suffix('')}") for name in "abc"]
     with running(command(journal, *bots, **size)) as process:
-        while kills < 40 and process.poll() is None:
+        while kills < 40:
             for worker in workers_of(process.pid)[: rng.randint(1, 2)]:
                 os.kill(worker, signal.SIGKILL)
                 kills += 1
@@ -115,9 +116,9 @@ def test_killed_workers_lose_nothing_and_play_nothing_twice(tmp_path: Path) -> N
             while process.poll() is None and journal.exists() and journal.stat().st_size < grown:
                 time.sleep(0.005)
             time.sleep(rng.random() * 0.1)
+        over.touch()
         _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    assert kills >= 40
     assert len(rounds_in(journal)) == len(whole) == 600
     assert essence(rounds_in(journal)) == essence(whole)
     assert verify_journals([journal]).problems == []
@@ -194,7 +195,7 @@ def test_a_worker_that_hangs_is_killed_with_its_bots_and_its_match_goes_on(journ
         await_workers(process.pid, 1, besides=frozenset({worker}))
         await_end([worker])  # the next worker may start a moment before the system has ended this one
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert "did not react for 10 s and was killed" in err
 
 

@@ -28,7 +28,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f} at 95 %{bound}")
     if abs(found.elo) <= found.margin:
         lines.append("This does not show which bot is better; `arena sprt` plays until that is known.")
-    return "\n".join([*lines, *uncounted_notes(standings), *standings.version_notes(), *standings.sandboxes.notes()])
+    return "\n".join([*lines, *result_notes(standings), *standings.version_notes(), *standings.sandboxes.notes()])
 
 
 def _versus(standings: Standings, ours: str, theirs: str) -> HeadToHead:
@@ -45,6 +45,22 @@ def _difference(standings: Standings, ours: str, theirs: str) -> Difference:
     found = standings.rate().difference(names.index(ours), names.index(theirs))
     assert found is not None
     return found
+
+
+def result_notes(standings: Standings) -> list[str]:
+    """Remarks about rounds that say little about how well the bots play."""
+    found = uncounted_notes(standings)
+    if is_mostly_faults(standings):
+        found.append(
+            f"{standings.rated_faults} of {standings.rated} rounds ended by a fault, "
+            "so the results say little about how well the bots play."
+        )
+    return found
+
+
+def is_mostly_faults(standings: Standings) -> bool:
+    """Whether more than half of the rounds that count ended by a fault."""
+    return 2 * standings.rated_faults > standings.rated
 
 
 def uncounted_notes(standings: Standings) -> list[str]:

@@ -74,6 +74,8 @@ class Standings:
         self.excused: Counter[str] = Counter()  # by bot: voids because it was late while the host was stalled
         self.forfeits: Counter[str] = Counter()  # by bot: rounds that it did not play because it was withdrawn
         self.rounds = 0  # in the journal, counted or left out
+        self.rated = 0  # rounds among them that count
+        self.rated_faults = 0  # rounds that count and ended by a fault, or were forfeited
         self.neither_started = 0  # rounds among them that count for neither bot, because neither started
         self.assisted = 0  # rounds among them that count for neither bot, because a person had help
         self._leave_out_faults = leave_out_faults
@@ -138,6 +140,8 @@ class Standings:
         self.assisted += line.assisted is not None
         if half_points is not None:
             meeting.count(half_points, points)
+            self.rated += 1
+            self.rated_faults += fault is not None
         forfeited = line.fault is not None and line.fault.is_forfeit
         for seat in line.seats_at_fault():
             if forfeited:

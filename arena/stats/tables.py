@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
 from arena.stats.head_to_head import HeadToHead
-from arena.stats.match_score import uncounted_notes
+from arena.stats.match_score import is_mostly_faults, result_notes
 from arena.stats.ratings import Ratings
 from arena.stats.standings import Standings
 
@@ -77,7 +77,7 @@ def _for_people(
         columns += (GROUP,) if _are_groups(rows) else ()
     parts = [_standings_table(rows, columns, markdown)]
     remarks = notes(standings, rows, columns)
-    if standings.forfeits:
+    if standings.forfeits or is_mostly_faults(standings):
         remarks.append("`arena table --no-faults` leaves out rounds that ended by a fault.")
     if remarks:
         parts.append("\n\n".join(map(escaped, remarks)) if markdown else "\n".join(remarks))
@@ -96,7 +96,7 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
             + "; ".join(f"{number}: {names}" for number, names in enumerate(groups, 1))
             + "."
         )
-    found += uncounted_notes(standings)
+    found += result_notes(standings)
     if missing := standings.missing_rounds:
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
     if unfinished := standings.unfinished_matches:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -224,6 +225,32 @@ These groups never met, so Elo and rank of one cannot be compared with another's
 Rounds still to be played: 8 of 12.
 Void rounds, by a fault of the arena, not counted: 1.
 """)
+
+
+def cup_of_faults(faults: int, rounds: int, leave_out_faults: bool = False) -> Standings:
+    crash: dict[str, Any] = {"ending": "crashed", "fault": {"seat": 1}}
+    lines = [line(f"m.{n}", 0, (5, 2), **crash if n <= faults else {}) for n in range(1, rounds + 1)]
+    return standings_of(opening(rounds=rounds, mirror=False), *lines, leave_out_faults=leave_out_faults)
+
+
+def test_a_table_whose_rounds_ended_by_faults_in_more_than_half_says_so() -> None:
+    found = rendered(cup_of_faults(3, 5))
+    assert (
+        "3 of 5 rounds ended by a fault, so the results say little about how well the bots play.\n"
+        "`arena table --no-faults` leaves out rounds that ended by a fault.\n"
+    ) in found
+    assert "fault" not in rendered(cup_of_faults(2, 4)).replace("Faults", "")
+    assert "fault" not in rendered(cup_of_faults(3, 5, leave_out_faults=True)).replace("Faults", "")
+
+
+def test_rounds_that_count_for_nobody_are_no_part_of_the_half() -> None:
+    standings = standings_of(
+        opening(rounds=4, mirror=False),
+        *(line(f"m.{n}", None, (0, 0), ending="failed-to-start", fault={"seat": 0}) for n in (1, 2, 3)),
+        line("m.4", 0, (5, 2)),
+    )
+    assert (standings.rated, standings.rated_faults) == (1, 0)
+    assert "say little" not in rendered(standings)
 
 
 def test_equal_bots_are_in_the_order_of_their_names() -> None:

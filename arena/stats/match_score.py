@@ -3,6 +3,7 @@
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.ratings import Difference
 from arena.stats.standings import Standings
+from arena.stats.sweep import Sweep, swept
 
 
 def running_text(standings: Standings, ours: str, theirs: str) -> str:
@@ -10,8 +11,11 @@ def running_text(standings: Standings, ours: str, theirs: str) -> str:
     versus = _versus(standings, ours, theirs)
     if versus.score is None:
         return " ".join(uncounted_notes(standings))
-    found = _difference(standings, ours, theirs)
-    return f"{_score_text(versus)}, Elo {found.elo:+.1f} +/- {found.margin:.1f}"
+    if sweep := _sweep(standings, ours, theirs):
+        elo = sweep.elo_text() or "not known yet"
+    else:
+        elo = _interval_text(_difference(standings, ours, theirs))
+    return f"{_score_text(versus)}, Elo {elo}"
 
 
 def match_text(standings: Standings, ours: str, theirs: str) -> str:
@@ -23,10 +27,19 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
         _score_text(versus),
         f"Points of {ours} vs {theirs}: {versus.points} - {versus.points_against}",
     ]
-    found = _difference(standings, ours, theirs)
-    bound = " (a bound: one bot won every round)" if found.bound else ""
-    lines.append(f"Elo difference: {found.elo:+.1f} +/- {found.margin:.1f} at 95 %{bound}")
-    if abs(found.elo) <= found.margin:
+    if sweep := _sweep(standings, ours, theirs):
+        winner, is_decided = (ours, theirs)[sweep.winner], sweep.proves()
+        better = "" if is_mostly_faults(standings) else ", so it is better"
+        lines.append(
+            f"Elo difference: {sweep.elo_text()} at 95 %: {winner} won every round{better}"
+            if is_decided
+            else f"Elo difference: not known: {winner} won every round, but they are too few to tell"
+        )
+    else:
+        found = _difference(standings, ours, theirs)
+        is_decided = abs(found.elo) > found.margin
+        lines.append(f"Elo difference: {_interval_text(found)} at 95 %")
+    if not is_decided:
         lines.append("This does not show which bot is better; `arena sprt` plays until that is known.")
     return "\n".join([*lines, *result_notes(standings), *standings.version_notes(), *standings.sandboxes.notes()])
 
@@ -40,11 +53,26 @@ def _score_text(versus: HeadToHead) -> str:
     return f"Score of {versus.bot} vs {versus.opponent}: {results}"
 
 
+def _interval_text(found: Difference) -> str:
+    return f"{found.elo:+.1f} +/- {found.margin:.1f}"
+
+
 def _difference(standings: Standings, ours: str, theirs: str) -> Difference:
     names = standings.names
     found = standings.rate().difference(names.index(ours), names.index(theirs))
     assert found is not None
     return found
+
+
+def _sweep(standings: Standings, ours: str, theirs: str) -> Sweep | None:
+    """The clean sweep of one of the two, if there is one; its winner is 0 if that is `ours`."""
+    number = standings.names.index
+    for matchup in standings.matchups():
+        if (matchup.a, matchup.b) == (number(ours), number(theirs)):
+            return swept(matchup.pairs, matchup.singles)
+        if (matchup.a, matchup.b) == (number(theirs), number(ours)):
+            return swept(matchup.pairs[::-1], matchup.singles[::-1])
+    return None
 
 
 def result_notes(standings: Standings) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from arena.plan.sprt import EloModel
 from arena.stats.sequential_test import End, TestState
 from arena.stats.sprt import NORMALIZED_ELO, expected_score, t_value
+from arena.stats.sweep import swept
 from arena.support.text import counted
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def facts(state: TestState) -> dict[str, Any]:
 
 def all_facts(state: TestState) -> dict[str, Any]:
     """`facts` with what takes longer to compute."""
-    elo, normalized = difference(state), normalized_elo(state)
+    elo, sweep, normalized = difference(state), swept(state.pairs), normalized_elo(state)
     return facts(state) | {
-        "elo": elo and elo.elo,
-        "elo_margin": elo and elo.margin,
+        "elo": sweep.elo if sweep else elo and elo.elo,
+        "elo_margin": None if sweep else elo and elo.margin,
         "elo_is_bound": elo and elo.bound,
         "normalized_elo": normalized and normalized[0],
         "normalized_elo_margin": normalized and normalized[1],
@@ -131,12 +132,15 @@ def counts_text(state: TestState) -> str:
 
 
 def elo_text(state: TestState) -> str:
-    """The plain difference in Elo. It is biased, because a test stops when the results happen to be extreme."""
+    """The plain difference in Elo. It is biased, because a test stops when the results happen to be extreme; what a
+    clean sweep proves is not."""
+    if sweep := swept(state.pairs):
+        known, won = sweep.elo_text(), f"{state.bots[sweep.winner]} won every round"
+        return f"Elo: {known} (95 %; {won})" if known else f"Elo: not known ({won}, but they are too few to tell)"
     found, normalized = difference(state), normalized_elo(state)
     if found is None:
         return "Elo: not known yet"
-    bound = ", a bound" if found.bound else ""
-    text = f"Elo: {found.elo:+.1f} +/- {found.margin:.1f}{bound}"
+    text = f"Elo: {found.elo:+.1f} +/- {found.margin:.1f}"
     if normalized is not None:
         text += f", nElo: {normalized[0]:+.1f} +/- {normalized[1]:.1f}"
     return text + " (95 %; biased by stopping)"

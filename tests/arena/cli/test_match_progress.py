@@ -16,7 +16,7 @@ from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
 
-SCORE = r"Score of a vs b: \d+ - \d+ - \d+  \[[01]\.\d{3}\] (\d+), Elo [+-][\d.]+ \+/- [\d.]+"
+SCORE = r"Score of a vs b: \d+ - \d+ - \d+  \[[01]\.\d{3}\] (\d+), Elo (?:[+-][\d.]+ \+/- [\d.]+|not known yet)"
 BOTS = (steady("a"), steady("b"))
 
 

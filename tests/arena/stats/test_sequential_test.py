@@ -194,6 +194,24 @@ def test_elo_is_that_of_the_pairs_that_count() -> None:
     assert all_facts(state)["elo"] == found.elo
 
 
+def test_a_clean_sweep_has_the_bound_that_the_wins_prove_and_no_interval() -> None:
+    state = state_of(rounds([WON] * 16), Sprt(0, 1))
+    assert "Elo: more than +92 (95 %; new won every round)" in report(state)
+    assert "+/-" not in report(state)
+    facts = all_facts(state)
+    assert facts["elo"] == pytest.approx(92.9, abs=0.1)
+    assert (facts["elo_margin"], facts["elo_is_bound"]) == (None, True)
+    lost = state_of(rounds([LOST] * 16), Sprt(0, 1))
+    assert "Elo: less than -92 (95 %; base won every round)" in report(lost)
+    assert all_facts(lost)["elo"] == -facts["elo"]
+
+
+def test_a_clean_sweep_of_few_pairs_claims_nothing() -> None:
+    state = state_of(rounds([WON] * 10), Sprt(0, 1))
+    assert "Elo: not known (new won every round, but they are too few to tell)" in report(state)
+    assert all_facts(state)["elo"] is None
+
+
 def test_a_test_without_a_pair_can_be_told() -> None:
     assert "LLR: 0.00 (-2.94, 2.94) [0, 50], normalized" in report(state_of([]))
     assert all_facts(state_of([]))["elo"] is None

@@ -132,8 +132,9 @@ def table(
     Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms,
     Sandbox, Bot, Version, Fingerprint, Rules
 
-    Bound says whether Elo is only a bound, because a bot won or lost every round. The columns between Faults and Voids
-    count one kind of fault each. Sandbox is full, none, missing (it was to be tried, but could not be had) or mixed.
+    Bound says whether Elo is only a bound: if a group of bots, or a single one, never lost to the others, the distance
+    between the groups is unknown. The columns between Faults and Voids count one kind of fault each. Sandbox is full,
+    none, missing (it was to be tried, but could not be had) or mixed.
 
     A name is one player, unless it stands for different programs in several tournaments, or was played by different
     rules: these are rated apart, and a remark says so. With --by version, every version of a bot is rated apart: what

@@ -25,7 +25,8 @@ class TableFormat(enum.Enum):
 
 
 _BOUND_NOTE: Final = (
-    "* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown."
+    "* A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is "
+    "unknown."
 )
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # a spreadsheet evaluates such texts
 _CROSS_KEYS: Final = ("rounds", "wins", "draws", "losses", "points", "points_against")

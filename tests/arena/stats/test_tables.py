@@ -73,7 +73,7 @@ def test_the_standings_as_a_table() -> None:
      2  hen      -104    252  73.3%         8    31.2%    12.5%        23         1
      3  worm     -193    287      -         5    30.0%    20.0%        14         0
 
-* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown.
+* A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 Rounds still to be played: 3 of 12.
 Matches not finished: 1.
 """)
@@ -87,7 +87,7 @@ def test_the_standings_and_cross_tables_as_markdown() -> None:
 |      2 | hen    |  -104 |   252 | 73.3% |        8 |   31.2% |   12.5% |       23 |        1 |
 |      3 | worm   |  -193 |   287 |     - |        5 |   30.0% |   20.0% |       14 |        0 |
 
-\\* A bound: the bot won (or lost) every round against some of the others, so the distance to them is unknown.
+\\* A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 
 Rounds still to be played: 3 of 12.
 
@@ -251,6 +251,18 @@ def test_rounds_that_count_for_nobody_are_no_part_of_the_half() -> None:
     )
     assert (standings.rated, standings.rated_faults) == (1, 0)
     assert "say little" not in rendered(standings)
+
+
+def test_a_group_of_bots_that_never_lost_to_the_others_is_marked_and_said_to_be_a_group() -> None:
+    """No bot of the better two won every round, and one never met the worst."""
+    games = [("ant", "bee"), ("bee", "ant"), ("ant", "cat"), ("cat", "dog"), ("dog", "cat")]
+    standings = standings_of(
+        opening(rounds=1, mirror=False, bots=4),
+        *(line(f"{number}.1", 0, (5, 2), bots=bots) for number, bots in enumerate(games)),
+    )
+    found = rendered(standings)
+    assert found.count("*") == 5
+    assert "a group of bots, or a single one, never lost to the others, so the distance between the groups" in found
 
 
 def test_equal_bots_are_in_the_order_of_their_names() -> None:

@@ -123,12 +123,12 @@ def table(
     """Print standings with Elo, from one or more journals.
 
     Elo is the maximum-likelihood rating over all rounds, where a draw counts half. +/- is the 95 % interval; its unit
-    is the pair of rounds in which each bot begins once. LOS is the likelihood that a bot is better than the next one in
-    the table.
+    is the pair of rounds in which each bot begins once. Ranks are those that a bot may truly have, also with 95 %. LOS
+    is the likelihood that a bot is better than the next one in the table.
 
     \b
-    Columns: Rank, Group, Name, Elo, Bound, +/-, LOS, Rounds, Wins, Losses, Score, Draws, Matches,
-    Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
+    Columns: Rank, Group, Name, Elo, Bound, +/-, Ranks, LOS, Rounds, Wins, Losses, Score, Draws,
+    Matches, Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
     Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms,
     Sandbox, Bot, Version, Fingerprint, Rules
 

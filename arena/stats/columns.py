@@ -7,6 +7,7 @@ from typing import Any, Final
 import attrs
 
 from arena.journal.endings import Fault
+from arena.stats.ranks import rank_ranges
 from arena.stats.ratings import Ratings
 from arena.stats.standings import BotTotals, Standings
 from arena.support.suggestion import did_you_mean
@@ -24,6 +25,7 @@ class Row:
     totals: BotTotals
     elo: float | None
     margin: float | None
+    ranks: tuple[int, int]  # the best and the worst that are possible, among all bots
     bound: bool
     superiority: float | None  # over the next bot below it
 
@@ -31,6 +33,7 @@ class Row:
 def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
     """The rows of the standings, best first. Groups, which cannot be compared, follow each other, the largest first."""
     totals, found = standings.totals(), ratings.groups
+    ranges = rank_ranges(ratings, standings.matchups())
     size = [found.count(group) for group in found]
     # Ratings that differ only by rounding count as equal, so that the order does not depend on the last bit; points
     # decide then, and after them names.
@@ -47,9 +50,8 @@ def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
         rank = 1 if new_group else rows[-1].rank + 1
         elo = _elo(ratings, bot)
         margin = None if elo is None else ratings.margins[bot]
-        rows.append(
-            Row(rank, group, totals[bot], elo, margin, ratings.bounds[bot], below.superiority if below else None)
-        )
+        superiority = below.superiority if below else None
+        rows.append(Row(rank, group, totals[bot], elo, margin, ranges[bot], ratings.bounds[bot], superiority))
     return rows
 
 
@@ -82,6 +84,11 @@ _percent = _text(lambda value: f"{100 * value:.1f}%")
 _decimals = _text(lambda value: f"{value:.2f}")
 
 
+def ranks_text(ranks: tuple[int, int]) -> str:
+    best, worst = ranks
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
 def _fault_column(fault: Fault) -> Column:
     words = fault.value.replace("-", " ").capitalize()
     return Column(fault.value.replace("-", "_"), words, lambda row: row.totals.faults.get(fault, 0))
@@ -99,6 +106,7 @@ COLUMNS: Final = (
     ELO,
     BOUND,
     Column("elo_margin", "+/-", lambda row: row.margin, _whole),
+    Column("ranks", "Ranks", lambda row: row.ranks, ranks_text),
     Column("los", "LOS", lambda row: row.superiority, _percent),
     Column("rounds", "Rounds", lambda row: row.totals.rounds),
     Column("wins", "Wins", lambda row: row.totals.wins),
@@ -120,7 +128,9 @@ COLUMNS: Final = (
     Column("fingerprint", "Fingerprint", lambda row: row.totals.player.fingerprint, _text(printable), left=True),
     Column("rules", "Rules", lambda row: row.totals.player.rules, _text(printable), left=True),
 )
-_DEFAULT_KEYS: Final = ("rank", "name", "elo", "elo_margin", "los", "rounds", "score", "draw_rate", "points", "faults")
+_DEFAULT_KEYS: Final = (
+    *("rank", "name", "elo", "elo_margin", "ranks", "los", "rounds", "score", "draw_rate", "points", "faults"),
+)
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DEFAULT_KEYS)
 
 

@@ -92,8 +92,9 @@ class Ratings:
 
     elo: tuple[float, ...]
     margins: tuple[float, ...]  # 95 %, relative to the average of the group or to the anchor
-    bounds: tuple[bool, ...]  # True if the bot only won, or only lost, against some others: its rating is a bound
+    bounds: tuple[bool, ...]  # True if the bot is outside the main cluster of its group: its rating is a bound
     groups: tuple[int, ...]  # from 0; ratings of different groups cannot be compared
+    clusters: tuple[int, ...]  # from 0; the distance between clusters is not known
     covariance: Floats  # in Elo²
 
     def difference(self, one: int, other: int) -> Difference | None:
@@ -141,7 +142,12 @@ def rate(bots: int, matchups: Iterable[Matchup], scale: Scale = _ABOUT_ZERO) -> 
     alone = rounds.sum(axis=1) == 0
     elo[alone] = margins[alone] = np.nan
     return Ratings(
-        tuple(elo.tolist()), tuple(margins.tolist()), tuple(bounds.tolist()), tuple(groups.tolist()), covariance
+        tuple(elo.tolist()),
+        tuple(margins.tolist()),
+        tuple(bounds.tolist()),
+        tuple(groups.tolist()),
+        tuple(clusters.tolist()),
+        covariance,
     )
 
 

@@ -203,7 +203,7 @@ def _csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
 
 def _csv_value(value: Any) -> Any:
     if isinstance(value, tuple):
-        return "-".join(map(str, value))
+        return " ".join(map(str, value))  # a spreadsheet takes 1-9 for a date
     return str(value).lower() if isinstance(value, bool) else harmless(value) if isinstance(value, str) else value
 
 

@@ -67,11 +67,11 @@ def test_moves_are_needed_only_for_columns_that_show_times(form: str, columns: s
 
 def test_the_standings_as_a_table() -> None:
     assert rendered(small_cup()) == text("""
-  Rank  Name      Elo    +/-    LOS    Rounds    Score    Draws    Points    Faults
-------  ------  -----  -----  -----  --------  -------  -------  --------  --------
-     1  fox      297*    463  87.4%         5   100.0%     0.0%        25         0
-     2  hen      -104    252  73.3%         8    31.2%    12.5%        23         1
-     3  worm     -193    287      -         5    30.0%    20.0%        14         0
+  Rank  Name      Elo    +/-    Ranks    LOS    Rounds    Score    Draws    Points    Faults
+------  ------  -----  -----  -------  -----  --------  -------  -------  --------  --------
+     1  fox      297*    463      1–3  87.4%         5   100.0%     0.0%        25         0
+     2  hen      -104    252      1–3  73.3%         8    31.2%    12.5%        23         1
+     3  worm     -193    287      1–3      -         5    30.0%    20.0%        14         0
 
 * A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 Rounds still to be played: 3 of 12.
@@ -81,11 +81,11 @@ Matches not finished: 1.
 
 def test_the_standings_and_cross_tables_as_markdown() -> None:
     assert rendered(small_cup(), "markdown", cross=True) == text("""
-|   Rank | Name   |   Elo |   +/- |   LOS |   Rounds |   Score |   Draws |   Points |   Faults |
-|-------:|:-------|------:|------:|------:|---------:|--------:|--------:|---------:|---------:|
-|      1 | fox    | 297\\* |   463 | 87.4% |        5 |  100.0% |    0.0% |       25 |        0 |
-|      2 | hen    |  -104 |   252 | 73.3% |        8 |   31.2% |   12.5% |       23 |        1 |
-|      3 | worm   |  -193 |   287 |     - |        5 |   30.0% |   20.0% |       14 |        0 |
+|   Rank | Name   |   Elo |   +/- |   Ranks |   LOS |   Rounds |   Score |   Draws |   Points |   Faults |
+|-------:|:-------|------:|------:|--------:|------:|---------:|--------:|--------:|---------:|---------:|
+|      1 | fox    | 297\\* |   463 |     1–3 | 87.4% |        5 |  100.0% |    0.0% |       25 |        0 |
+|      2 | hen    |  -104 |   252 |     1–3 | 73.3% |        8 |   31.2% |   12.5% |       23 |        1 |
+|      3 | worm   |  -193 |   287 |     1–3 |     - |        5 |   30.0% |   20.0% |       14 |        0 |
 
 \\* A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 
@@ -141,11 +141,11 @@ Wins of the row against the column:
 
 
 def test_the_standings_as_csv() -> None:
-    assert rendered(small_cup(), "csv", "rank,name,score,draws,matches,points,timeout,mean ms,p99 ms") == text("""
-rank,name,score,draw_rate,matches,points,timeout,mean_ms,p99_ms
-1,fox,1.0,0.0,1-0-0,25,0,17.5,25
-2,hen,0.3125,0.125,1-0-1,23,1,250.0,250
-3,worm,0.3,0.2,0-0-1,14,0,,
+    assert rendered(small_cup(), "csv", "rank,name,ranks,score,draws,matches,points,timeout,mean ms,p99 ms") == text("""
+rank,name,ranks,score,draw_rate,matches,points,timeout,mean_ms,p99_ms
+1,fox,1 3,1.0,0.0,1 0 0,25,0,17.5,25
+2,hen,1 3,0.3125,0.125,1 0 1,23,1,250.0,250
+3,worm,1 3,0.3,0.2,0 0 1,14,0,,
 """)
 
 
@@ -171,6 +171,7 @@ def test_json_has_every_column_in_full_precision() -> None:
     assert (fox["elo_is_bound"], hen["elo_is_bound"]) == (True, False)
     assert hen["draw_rate"] == 1 / 8
     assert hen["matches"] == [1, 0, 1]
+    assert hen["ranks"] == [1, 3]
     assert (hen["faults"], hen["timeout"], hen["crashed"]) == (1, 1, 0)
     assert (fox["mean_ms"], hen["p99_ms"], worm["mean_ms"]) == (17.5, 250, None)
     assert worm["los"] is None
@@ -192,7 +193,7 @@ def test_json_has_every_column_in_full_precision() -> None:
 def test_the_keys_of_json_stay_as_they_are() -> None:
     """Programs read them: a new one may come, none may go."""
     assert " ".join(column.key for column in COLUMNS) == (
-        "rank group name elo elo_is_bound elo_margin los rounds wins losses score draw_rate matches points "
+        "rank group name elo elo_is_bound elo_margin ranks los rounds wins losses score draw_rate matches points "
         "points_against average_points faults illegal_move malformed timeout crashed failed_to_start disconnected "
         "out_of_memory out_of_cpu out_of_processes voids mean_ms p99_ms sandbox bot version "
         "fingerprint rules"
@@ -214,12 +215,12 @@ def test_groups_that_never_met_are_ranked_apart_and_said_to_be_so() -> None:
     )
     standings.add_void(VoidLine(id="1.1", match="1", round=1, bots=("ant", "bee"), reason="a bug", started="now"))
     assert rendered(standings) == text("""
-  Rank  Name      Elo    +/-    LOS    Rounds    Score    Draws    Points    Faults    Group
-------  ------  -----  -----  -----  --------  -------  -------  --------  --------  -------
-     1  ant         0    295  50.0%         2    50.0%     0.0%         7         0        1
-     2  bee         0    295      -         2    50.0%     0.0%         7         0        1
-     1  cat         0    295  50.0%         2    50.0%     0.0%         7         0        2
-     2  dog         0    295      -         2    50.0%     0.0%         7         0        2
+  Rank  Name      Elo    +/-    Ranks    LOS    Rounds    Score    Draws    Points    Faults    Group
+------  ------  -----  -----  -------  -----  --------  -------  -------  --------  --------  -------
+     1  ant         0    295      1–4  50.0%         2    50.0%     0.0%         7         0        1
+     2  bee         0    295      1–4      -         2    50.0%     0.0%         7         0        1
+     1  cat         0    295      1–4  50.0%         2    50.0%     0.0%         7         0        2
+     2  dog         0    295      1–4      -         2    50.0%     0.0%         7         0        2
 
 These groups never met, so Elo and rank of one cannot be compared with another's: 1: ant, bee; 2: cat, dog.
 Rounds still to be played: 8 of 12.
@@ -288,7 +289,7 @@ def test_no_name_breaks_a_format(name: str) -> None:
     for row in rendered(standings, "markdown", cross=True).splitlines():
         if row.startswith("|"):
             unescaped = re.sub(r"\\.", "", row)
-            assert unescaped.count("|") in (11, 5)  # ten columns; number, name and two opponents
+            assert unescaped.count("|") in (12, 5)  # eleven columns; number, name and two opponents
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=cmd|" /C calc"!A1'])

@@ -8,6 +8,7 @@ import attrs
 from arena.pages.charts import Axis, interval, lines, scale, swatch
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.pages.page import page
+from arena.pages.report_reading import reading_link, reading_section
 from arena.pages.report_sections import (
     Section,
     bot,
@@ -18,7 +19,7 @@ from arena.pages.report_sections import (
     upsets_section,
 )
 from arena.pages.report_settings import settings_section, versions_section, voids_section
-from arena.stats.columns import NO_VALUE, Row
+from arena.stats.columns import NO_VALUE, Row, ranks_text
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.report_data import Report
 from arena.stats.tables import notes
@@ -48,6 +49,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
         first_player_section(report),
         thinking_section(report),
         _rounds_section(report, sample),
+        reading_section(report),
         versions_section(report),
         settings_section(report),
         voids_section(report),
@@ -120,6 +122,7 @@ def _standings_section(report: Report) -> Section:
         "Bot",
         "Elo",
         "±",
+        "Ranks",
         scale(axis),
         "Rounds",
         "Score",
@@ -133,16 +136,18 @@ def _standings_section(report: Report) -> Section:
         head.insert(1, "Group")
     body = []
     for row in report.rows:
-        cells: list[Content] = [row.rank, bot(row.totals.name), _elo(row), _margin(row), _strip(axis, row)]
         totals = row.totals
+        cells: list[Content] = [row.rank, bot(totals.name), _elo(row), _margin(row)]
+        cells += [ranks_text(row.ranks), _strip(axis, row)]
         cells += [f"{totals.rounds:,}", NO_VALUE if totals.score is None else f"{100 * totals.score:.1f}%"]
         cells += [f"{totals.wins:,}", f"{totals.draws:,}", f"{totals.losses:,}", f"{totals.points:,}"]
         cells.append(f"{sum(totals.faults.values()):,}")
         if groups:
             cells.insert(1, row.group)
         body.append(cells)
-    words = "Elo by maximum likelihood over all rounds. The bars are 95 % intervals, with pairs of rounds as the unit."
-    return "standings", "Standings", joined(table(head, body, "standings sortable"), tag("p", words, class_="note"))
+    words = "Elo by maximum likelihood over all rounds. The bars are 95 % intervals, with pairs of rounds as the unit. "
+    note = tag("p", words, reading_link(), class_="note")
+    return "standings", "Standings", joined(table(head, body, "standings sortable"), note)
 
 
 def _ends(row: Row) -> tuple[float, float]:

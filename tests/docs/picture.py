@@ -26,9 +26,9 @@ _BOTS: Final = (
 )
 # What a browser window would have, and how much of that the picture shows: scaled by the browser, because a picture
 # that is scaled afterwards is blurred and twice as large.
-_REPORT: Final = ({"width": 1180, "height": 1003}, 0.7)
-_ROUND: Final = ({"width": 1150, "height": 840}, 0.55)
-_WHOLE: Final = ({"width": 1120, "height": 750}, 1.0)
+_REPORT: Final = ({"width": 1180, "height": 965}, 0.7)
+_ROUND: Final = ({"width": 1150, "height": 790}, 0.55)
+_WHOLE: Final = ({"width": 1120, "height": 723}, 1.0)
 _PAGE: Final = """
 <style>
   body { margin: 0; background: #dfe5ea; }

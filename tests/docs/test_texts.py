@@ -5,11 +5,14 @@ from statistics import median
 
 import pytest
 
+from arena.pages.report_reading import READING
+from arena.stats.columns import DEFAULT_COLUMNS
 from tests.docs.documents import CONTRIBUTING, EVERY, README, Document
 from tests.helpers.paths import ROOT
 from tests.test_architecture import LADDER
 
 ARCHITECTURE = Document("docs/architecture.md")
+STATISTICS = Document("docs/statistics.md")
 
 
 @pytest.mark.parametrize("document", EVERY, ids=lambda document: document.name)
@@ -51,3 +54,20 @@ def test_every_module_and_folder_that_is_named_exists(document: Document) -> Non
     assert len(named) > 8
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "arena" / name).exists(), name
+
+
+def test_the_page_about_statistics_begins_with_the_words_of_a_report() -> None:
+    beginning = " ".join(STATISTICS.text.partition("\n## Elo\n")[0].split())
+    for term, words in READING.items():
+        assert f"* **{term}**: {words}" in beginning
+
+
+def test_the_scores_that_are_said_to_belong_to_differences_in_elo_do() -> None:
+    said = re.findall(r"(\d+) (?:Elo more )?mean (?:a score of )?(\d+) %", READING["Elo"])
+    assert said == [(str(elo), f"{100 / (1 + 10 ** (-elo / 400)):.0f}") for elo in (100, 200, 400)]
+
+
+@pytest.mark.parametrize("document", [README, STATISTICS], ids=lambda document: document.name)
+def test_a_table_in_a_document_has_the_columns_of_a_table(document: Document) -> None:
+    (table,) = [block for block in document.blocks("text") if block.lstrip().startswith("Rank")]
+    assert table.splitlines()[0].split() == [column.header for column in DEFAULT_COLUMNS]

@@ -224,8 +224,8 @@ def test_the_page_has_settings_voids_and_all_sections(tmp_path: Path) -> None:
         file.write(encoded(void))
     ran(journal, "-o", tmp_path / "out")
     text = (tmp_path / "out" / "index.html").read_text()
-    names = ["standings", "cross", "course", "surprises", "endings", "beginning", "thinking", "rounds", "settings"]
-    assert re.findall(r'<section id="(\w+)"', text) == [*names, "voids"]
+    names = ["standings", "cross", "course", "surprises", "endings", "beginning", "thinking", "rounds", "reading"]
+    assert re.findall(r'<section id="(\w+)"', text) == [*names, "settings", "voids"]
     for words in ("the host was late", "Evening cup", "1 s for a move", "tactics", "2026-01-31"):
         assert words in text
 

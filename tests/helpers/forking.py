@@ -97,6 +97,7 @@ def become(words: Sequence[str], variables: Variables) -> NoReturn:
         os.environ.clear()
         os.environ.update(_decoded(variables))
     _forget_the_tests()
+    words = [os.fsdecode(word) for word in words]  # some are paths
     is_command = words[1] == "-m"
     Path("/proc/self/comm").write_text("arena" if is_command else "arena worker")
     status = 0

@@ -53,9 +53,13 @@ def count_descendants(root: int, enough: int) -> int:
 def children_of(pid: int) -> list[int]:
     """The children of a process. The kernel lists them by the thread that forked them."""
     found: list[int] = []
-    for thread in _unless_exited(os.listdir, f"/proc/{pid}/task") or ():
+    for thread in threads_of(pid):
         found += map(int, (_unless_exited(_read, f"/proc/{pid}/task/{thread}/children") or b"").split())
     return found
+
+
+def threads_of(pid: int) -> list[int]:
+    return [*map(int, _unless_exited(os.listdir, f"/proc/{pid}/task") or ())]
 
 
 def quick_children() -> Callable[[int], list[int]]:

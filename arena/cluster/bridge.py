@@ -258,9 +258,6 @@ class Bridge:
                 return
             self._tunnels[shift] = tunnel = Tunnel(self, task, shift, host)
             self._pending.pop(task, None)
-            core = data.decode()
-            tunnel.worker.core = int(core.rstrip("?")) if core else None
-            tunnel.worker.is_core_idle = not core.endswith("?")
             self._tell(self._hears.arrived, tunnel.worker)
             return
         if (known := self._tunnels.get(shift)) is None:

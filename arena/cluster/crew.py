@@ -126,16 +126,11 @@ class ClusterCrew:
             worker.hang_up()
             worker.socket.close()
             return
-        shift = Shift(worker, CrewWorker(worker, self._setup(worker), _BEAT))
+        shift = Shift(worker, CrewWorker(worker, Setup(1, self._config.affinity, in_turn=True), _BEAT))
         self._shifts.append(shift)
         self._nursery.start_soon(self._listen, shift)
         self._nursery.start_soon(shift.worker.beat, self._standing)
         self._look_around()
-
-    def _setup(self, worker: RemoteWorker) -> Setup:
-        affinity = self._config.affinity
-        may_pin = worker.is_core_idle if affinity is None else affinity
-        return Setup(1, worker.core if may_pin else None, always_pinned=bool(affinity), in_turn=True)
 
     def refused(self, host: Host) -> None:
         self._warn(f"{host.name} does not play: {host.problems[0]}")

@@ -13,13 +13,10 @@ play until the owner, who gives each deal to one shift only, sends it something.
 
 import logging
 import math
-import os
 import select
 import socket
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Final
 
@@ -27,7 +24,6 @@ from distributed import get_worker
 
 from arena.bots.process_state import exit_words
 from arena.cluster.parcel import discard
-from arena.worker.pinning import other_programs
 from arena.worker.process import END_SECONDS, WorkerProcess
 
 TOPIC: Final = "schotten-arena"  # one for all tournaments: a scheduler keeps the latest events of each topic
@@ -88,32 +84,13 @@ def play_shift(run: str, task: str) -> None:
     """The task. Its result says nothing: everything was reported before."""
     shift = _Shift(run, task)
     try:
-        with own_core() as core, WorkerProcess() as process:
-            shift.tell("ready", core.encode())
+        with WorkerProcess() as process:
+            shift.tell("ready", b"")
             shift.play(process)
     except OSError as error:
         shift.tell("end", f"could not be started ({error.strerror})".encode())
     finally:
         shift.close()
-
-
-@contextmanager
-def own_core() -> Iterator[str]:
-    """The number of a core that no other shift of this machine has during the block, with a "?" if other programs may
-    need it; empty if there is none. The kernel frees a name that was bound when the process ends, however it ends."""
-    cores, taken = sorted(os.sched_getaffinity(0)), 0
-    for core in cores:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as held:
-            try:
-                held.bind(f"\0schotten-arena-core-{core}")
-            except OSError:
-                taken += 1
-                continue
-            # A shift that plays counts among the other programs, too.
-            idle = len(cores) - max(taken, other_programs()) > 0
-            yield f"{core}" if idle else f"{core}?"
-            return
-    yield ""
 
 
 class _Shift:

@@ -21,8 +21,6 @@ class RemoteWorker:
         self.words = "was lost"  # how it ended
         self.is_lost = True  # whether nobody said how it ended, because the way to it was lost
         self.with_all = False  # it was lost together with all others
-        self.core: int | None = None  # that no other worker has
-        self.is_core_idle = False  # nor any other program
 
     def kill(self) -> None:
         self._kill()

@@ -56,7 +56,7 @@ class Config:
     concurrency: int
     journal: Path | None
     workers: int | None = None  # processes that play the matches; None if the arena may choose
-    affinity: bool | None = None  # whether each of them has a core for itself and its bots; None likewise
+    affinity: bool | None = None  # whether each of them has a core for itself and its bots; None: while it helps
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
     changed: OnChange = OnChange.REFUSE  # what to do if a bot has changed since a journal's last rounds

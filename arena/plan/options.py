@@ -79,7 +79,7 @@ TOURNAMENT: Final = (
     Option(
         "affinity",
         read.yes_or_no,
-        "Pin each of these processes with its bots to a core.  [if the bots answer at once and cores are idle]",
+        "Pin each of these processes with its bots to a core.  [while the bots answer at once and the core is idle]",
         "[true|false]",
         value_if_alone="true",
         choices=("true", "false"),

@@ -13,9 +13,7 @@ dies meanwhile has left them there.
 
 import contextlib
 import math
-import os
 import socket
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
@@ -43,7 +41,6 @@ from arena.worker.job import (
     Voided,
     waits,
 )
-from arena.worker.pinning import other_programs
 from arena.worker.process import END_SECONDS, WorkerProcess
 
 _BEAT: Final = 1.0  # seconds
@@ -119,7 +116,7 @@ class CrewWorker:
         self._pause = pause
         self._process = process
         self._stream = TcpStream(process.socket)
-        self.setup = setup
+        self._setup = setup
         self._sending = trio.Lock()
         self.matches: dict[str, _Playing] = {}
         self._missed = 0  # beats
@@ -144,7 +141,7 @@ class CrewWorker:
 
     async def _begin(self, job: MatchJob) -> _Playing:
         self.matches[job.planned.id] = playing = _Playing(job.planned.length)
-        orders: list[Order] = [] if self._is_set_up else [self.setup]
+        orders: list[Order] = [] if self._is_set_up else [self._setup]
         self._is_set_up, self._told = True, job.standing
         await self.send(*orders, job)
         return playing
@@ -273,9 +270,7 @@ class Crew:
         self, config: Config, hear: Hear, standing: Callable[[], Standing], spare: WorkerProcess | None = None
     ):
         self._most = config.most_workers
-        self._share = math.ceil(config.concurrency / self._most)
-        self._affinity = config.affinity
-        self._cores = _cores(config)
+        self._setup = Setup(math.ceil(config.concurrency / self._most), config.affinity)
         self._hear = hear
         self._standing = standing
         self._spare = spare
@@ -312,29 +307,14 @@ class Crew:
         if free is None or (free.matches and len(self._workers) < self._most):
             assert self._nursery is not None
             process, self._spare = self._spare or WorkerProcess(), None
-            free = CrewWorker(process, self._setup())
+            free = CrewWorker(process, self._setup)
             self._workers.append(free)
             self._nursery.start_soon(self._listen, free)
             self._nursery.start_soon(free.beat, self._standing)
         return free
-
-    def _setup(self) -> Setup:
-        """For a new worker: the core that fewest others have."""
-        taken = Counter(worker.setup.core for worker in self._workers)
-        core = min(self._cores, key=taken.__getitem__, default=None)
-        return Setup(self._share, core, always_pinned=bool(self._affinity))
 
     async def _listen(self, worker: CrewWorker) -> None:
         try:
             await worker.listen(self._hear)
         finally:
             self._workers.remove(worker)
-
-
-def _cores(config: Config) -> list[int]:
-    """The cores to which workers may be pinned. By default none unless each worker can have one that is idle, because
-    a pinned worker cannot avoid other programs."""
-    cores = sorted(os.sched_getaffinity(0))
-    if config.affinity is False or (config.affinity is None and config.most_workers + other_programs() > len(cores)):
-        return []
-    return cores

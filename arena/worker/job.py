@@ -78,8 +78,7 @@ class Setup(Struct, frozen=True):
     """The first order of a worker."""
 
     concurrency: int  # matches that it may play at once
-    core: int | None = None  # that it may have for itself and its bots
-    always_pinned: bool = False  # to that core, even if the bots think
+    pinned: bool | None = None  # whether it has a core for itself and its bots; None if that depends on how they play
     in_turn: bool = False  # more matches than that wait; else the owner does not send more
 
 

@@ -16,19 +16,18 @@ from arena.bots.polled_process import PolledProcesses
 from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
 from arena.journal.identity import Fingerprint
-from arena.journal.lines import RoundLine
 from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import GrantedDeals
 from arena.support.poll_loop import Signal, Steps, waiting_for
 from arena.worker.away import at_home, localized
 from arena.worker.channel import Unpacker
+from arena.worker.core import Affinity, Core
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import (
     Alive,
     Away,
     Beat,
     Deals,
-    Finished,
     GoOn,
     MatchJob,
     MatchOver,
@@ -43,7 +42,6 @@ from arena.worker.job import (
 )
 from arena.worker.job_play import JobPlay
 from arena.worker.outbox import Outbox
-from arena.worker.pinning import Pinning
 from arena.worker.viewers import Viewers
 
 _CHUNK: Final = 1 << 16
@@ -58,7 +56,7 @@ class Worker:
         self._outbox = Outbox(self._loop, owner)
         self._viewers = Viewers(self._outbox)
         self._idle = IdleBots(processes, 1)
-        self._pinning = Pinning(None, always=False)
+        self._affinity = Affinity(Core(), self._loop, self._start, pinned=False)
         self._stderr: StderrKeeper | None = None
         self._standing = Standing()
         self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
@@ -97,9 +95,9 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         match order:
-            case Setup(concurrency, core, always, in_turn):
+            case Setup(concurrency, pinned, in_turn):
                 self._idle = IdleBots(self._processes, concurrency)
-                self._pinning = Pinning(core, always=always)
+                self._affinity = Affinity(Core(), self._loop, self._start, pinned=pinned)
                 self._most = concurrency if in_turn else None
             case MatchJob():
                 self._adopt(order.standing)
@@ -125,19 +123,25 @@ class Worker:
         while self._queue and (self._most is None or self._matches < self._most):
             job = self._queue.popleft()
             self._matches += 1
-            self._loop.start(self._guarded(job))
+            self._start(self._play_next(job))
 
-    def _guarded(self, job: MatchJob) -> Steps[None]:
+    def _start(self, steps: Steps[None]) -> None:
+        self._loop.start(self._guarded(steps))
+
+    def _guarded(self, steps: Steps[None]) -> Steps[None]:
         try:
-            if isinstance(job.key, GrantedDeals):
-                self._granted[job.planned.id] = job.key
-            yield from polled(self._play(job), self._loop)
-            self._granted.pop(job.planned.id, None)
-            self._matches -= 1
-            self._begin_queued()
+            yield from steps
         except Exception as failure:
             self._failure = failure
             self._over.set()
+
+    def _play_next(self, job: MatchJob) -> Steps[None]:
+        if isinstance(job.key, GrantedDeals):
+            self._granted[job.planned.id] = job.key
+        yield from polled(self._play(job), self._loop)
+        self._granted.pop(job.planned.id, None)
+        self._matches -= 1
+        self._begin_queued()
 
     def _play(self, job: MatchJob) -> Logic[None]:
         one, two = (self._player(job, number, spec) for number, spec in zip(job.planned.bots, job.bots, strict=True))
@@ -174,9 +178,7 @@ class Worker:
         return self._standing.excused.get(name, 0)
 
     def report(self, match: str, report: Report) -> Logic[None]:
-        if isinstance(report, Finished):
-            assert isinstance(report.line, RoundLine)  # it was played here
-            self._pinning.played(report.line)
+        self._affinity.heard(report)
         if waits(report):
             self._waiting[match] = answered = self._loop.signal()
             self._outbox.send(report)

@@ -63,6 +63,7 @@ bench: $(READY)  ## speed, each figure next to a baseline of the same run; FULL=
 	@$(BIN)/python -m tests.bench.report
 	@$(BIN)/python -m tests.bench.offline
 	@$(BIN)/python -m tests.bench.strangers
+	@$(BIN)/python -m tests.bench.twice
 
 promises: $(READY)  ## the figures that are promised, in some minutes
 	@$(BIN)/python -m tests.bench.promises

@@ -23,6 +23,7 @@ from tests.helpers.processes import workers_of
 
 RUNS = 5
 _FROM = 20  # rounds that are played before the measurement begins: by then all bots have started
+_LOOK = 100  # rounds between two looks at the cores of the workers
 
 
 @attrs.frozen
@@ -34,6 +35,7 @@ class Figures:
     own_us: float  # processor time of owner and workers for a decision
     owner: float  # processor seconds of the owner, of each second
     thinking_ms: float  # the mean of all answers
+    pinned: float  # the part of the looks at which a worker had one core only
 
 
 def _seconds(pid: int) -> float:
@@ -51,6 +53,7 @@ class _Meter:
         self._last = last
         self._rounds = 0
         self._before = self._after = (0.0, 0.0, 0.0)
+        self._pinned: list[bool] = []
 
     def heard(self, event: TournamentEvent, /) -> None:
         if not isinstance(event, RoundFinished):
@@ -60,6 +63,8 @@ class _Meter:
             owner = time.process_time()
             workers = sum(map(_seconds, workers_of(os.getpid())))
             self._before, self._after = self._after, (time.perf_counter(), owner, workers)
+        if self._rounds % _LOOK == 0 and self._rounds <= self._last:
+            self._pinned += [len(os.sched_getaffinity(worker)) == 1 for worker in workers_of(os.getpid())]
 
     def figures(self, journal: Path) -> Figures:
         """The decisions are counted in the journal afterwards, because counting or keeping them would take the owner's
@@ -74,6 +79,7 @@ class _Meter:
             (owner + workers) / made * 1e6,
             owner / wall,
             statistics.fmean(thought),
+            statistics.fmean(self._pinned or [False]),
         )
 
 

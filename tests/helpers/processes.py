@@ -37,8 +37,8 @@ def no_bad_bot_left(way: str) -> None:
 
 
 def left_with(word: str) -> list[int]:
-    """The processes with this word in their command line that do not end within a moment: a killed orphan takes one."""
-    limit = time.monotonic() + 5
+    """The processes with this word in their command line that do not end soon: a killed orphan takes a moment."""
+    limit = time.monotonic() + 60  # only a failure waits that long
     while found := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _runs(pid, word.encode())]:
         if time.monotonic() > limit:
             break
@@ -47,12 +47,12 @@ def left_with(word: str) -> list[int]:
 
 
 def _runs(pid: int, word: bytes) -> bool:
-    return is_running(pid) and word in _command_line(pid)
+    return is_running(pid) and word in _read(pid, "cmdline")
 
 
-def _command_line(pid: int) -> bytes:
+def _read(pid: int, file: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/{file}").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
 
@@ -64,7 +64,7 @@ def workers_of(pid: int) -> list[int]:
 
 def _is_worker(pid: int) -> bool:
     """Whether it is a worker, forked (tests/helpers/forking.py) or not."""
-    return b"arena.worker.entry" in _command_line(pid) or Path(f"/proc/{pid}/comm").read_text() == "arena worker\n"
+    return b"arena.worker.entry" in _read(pid, "cmdline") or _read(pid, "comm") == b"arena worker\n"
 
 
 def send_to_all(pids: Iterable[int], number: signal.Signals) -> None:

@@ -17,7 +17,9 @@ settings.load_profile("default")
 def pytest_configure() -> None:
     if problem := compilation.outdated():
         raise pytest.UsageError(problem)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for a job in the background
+    # A shell ignores these for a job in the background, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     forking.install()
 
 

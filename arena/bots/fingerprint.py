@@ -1,8 +1,9 @@
 """Take the fingerprint of a bot: hash what its command starts, just before it is started.
 
-That is the program, every file that a word of the command names, and what the organiser adds (option `fingerprint`). Of
-a folder that the command names (java -cp DIR, python3 -m PACKAGE), it is the code in it. What a bot loads by itself is
-not known here. Journals and what belongs to them may lie in the same folder; they are left out.
+That is the program and every file that a word of the command names. Of a folder that the command names (java -cp DIR,
+python3 -m PACKAGE), it is the code in it. Scripts load what lies beside and below them, so what the folder of a script
+holds with the same ending belongs to it, unless the organiser says what does (option `fingerprint`). What else a bot
+loads is not known here. Journals and what belongs to them may lie in the same folder; they are left out.
 
 Nothing here raises, and nothing blocks: files of a bot may be changed while a tournament runs, perhaps by the bot.
 """
@@ -19,9 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from arena.journal.file import is_of_a_journal
-from arena.journal.identity import Fingerprint
-from arena.plan.bot_spec import BotSpec, matching, sources_of_bundled_bot
+from arena.journal.identity import GROUP, UNREAD, Fingerprint, same_wherever_it_lies
+from arena.plan.bot_spec import BotSpec, is_crowded, matching, sources_of_bundled_bot
 from arena.plan.recorded_config import recorded_command
 from arena.support.text import printable
 
@@ -29,7 +32,11 @@ _LARGEST: Final = 1 << 30  # bytes of a file that is hashed: about a second
 _CHUNK: Final = 1 << 20
 _NAMED: Final = 40  # files of a folder or pattern that are listed one by one
 _MOST_SEEN: Final = 5000  # entries of a folder that is searched for code
-_CODE: Final = (".py", ".class", ".jar", ".js", ".mjs", ".cjs", ".rb", ".pl", ".lua", ".php", ".sh")
+_MOST_FILES: Final = 1000  # of code in it: about 50 milliseconds at each start of the bot
+_MOST_BYTES: Final = 256 << 20  # in these files: about a quarter of a second, if they are new
+_SCRIPTS: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php", ".sh")
+_CODE: Final = (*_SCRIPTS, ".class", ".jar")
+_NOT_OF_A_BOT: Final = ("__pycache__", "node_modules", "site-packages")  # folders: what was installed or compiled
 _RECENT: Final = 1.0  # seconds; two changes of a file within the precision of its times look like one
 
 _Stamp = tuple[int, int, int, int, int]
@@ -41,22 +48,33 @@ def fingerprint_of(spec: BotSpec) -> Fingerprint:
     command = tuple(map(printable, recorded_command(spec.command)))
     if own := spec.bundled:
         return Fingerprint(command, {path.name: _content(path) for path in sources_of_bundled_bot(own.module)})
-    cwd, found = spec.cwd or Path(), dict[str, str]()
-    if program := _program(spec, cwd):
-        found[spec.command[0]] = _content(program)
+    cwd, with_folder = spec.cwd or Path(), spec.fingerprint is None
+    found = _program(spec, cwd, with_folder)
     for word in _words(spec.command[1:]):
-        found.update(_named(word, cwd))
-    for pattern in spec.fingerprint:
-        found.update(_listed(pattern, matching(pattern, cwd), cwd))
+        found = _named(word, cwd, with_folder) | found
+    for pattern in spec.fingerprint or ():
+        found |= _listed(pattern, matching(pattern, cwd), cwd)
     return Fingerprint(command, {printable(name): found[name] for name in sorted(found)})
 
 
-def _program(spec: BotSpec, cwd: Path) -> Path | None:
+def same_program(one: BotSpec, two: BotSpec) -> bool:
+    """Whether it makes no difference which of these two is started, as far as the arena can know: the same files, the
+    same arguments and the same settings."""
+    return _settings(one) == _settings(two) and same_wherever_it_lies(fingerprint_of(one), fingerprint_of(two))
+
+
+def _settings(spec: BotSpec) -> BotSpec:
+    """The bot without what its fingerprint knows better, and without its place."""
+    sandbox = attrs.evolve(spec.sandbox, folder=None)
+    return attrs.evolve(spec, name="", command=(), cwd=None, fingerprint=None, sandbox=sandbox)
+
+
+def _program(spec: BotSpec, cwd: Path, with_folder: bool) -> dict[str, str]:
     word = spec.command[0]
     if "/" in word:
-        return cwd / word if _mode(cwd / word) == stat.S_IFREG else None
+        return _named(word, cwd, with_folder) if _mode(cwd / word) == stat.S_IFREG else {}
     found = shutil.which(word, path=spec.environment().get("PATH"))
-    return Path(found) if found else None
+    return {word: _content(Path(found))} if found else {}
 
 
 def _words(command: tuple[str, ...]) -> Iterator[str]:
@@ -96,39 +114,66 @@ def _of_shell(text: str) -> tuple[str, ...]:
     return ()
 
 
-def _named(word: str, cwd: Path) -> dict[str, str]:
+def _named(word: str, cwd: Path, with_folder: bool) -> dict[str, str]:
     """The contents of the file or folder that a word names; nothing if it names none."""
     path = cwd / word
     match _mode(path) if word else None:
         case stat.S_IFREG:
-            return {word: _content(path)}
+            return (_beside(word, path) if with_folder else {}) | {word: _content(path)}
         case stat.S_IFDIR:
-            return _listed(word, _code_in(path), cwd)
+            return _listed(word, _code_in(path, _CODE), path, word)
     return {}
 
 
-def _code_in(folder: Path) -> list[Path] | None:
-    """The files of a folder that look like code; None if there are too many files to look at."""
-    found, seen = [], 0
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        seen += len(folders) + len(names)
-        if seen > _MOST_SEEN:
-            return None
-        found += [Path(parent, name) for name in sorted(names) if name.endswith(_CODE)]
-    return [path for path in found if _mode(path) == stat.S_IFREG]
+def _beside(word: str, script: Path) -> dict[str, str]:
+    """The contents of what belongs to the script that a word names, which lies where a link leads to. A folder like the
+    user's home is that of no bot: whoever writes to it would change one."""
+    real, ending = Path(os.path.realpath(script)), script.suffix
+    folder = real.parent
+    if ending not in _SCRIPTS or is_crowded(folder):
+        return {}
+    place = os.path.dirname(word) if os.path.realpath(script.parent) == str(folder) else str(folder)
+    found = _code_in(folder, (ending,))
+    itself = real, folder / script.name
+    others = found if isinstance(found, str) else [path for path in found if path not in itself]
+    return _listed(os.path.normpath(os.path.join(place, f"**/*{ending}")), others, folder, place)
 
 
-def _listed(source: str, paths: list[Path] | None, cwd: Path) -> dict[str, str]:
-    """The contents of these files, which come from one folder or pattern. Many of them are one entry, because the
-    journal is not the place for a long list."""
-    if paths is None:
-        return {source: f"not read: it has more than {_MOST_SEEN} files"}
-    contents = {os.path.relpath(path, cwd): _content(path) for path in paths if not is_of_a_journal(path)}
+def _code_in(folder: Path, endings: tuple[str, ...]) -> list[Path] | str:
+    """The files in a folder and below it that have these endings, without hidden ones; if they are too many, a text
+    that says so."""
+    found, seen, left = list[Path](), 0, [folder]
+    while left:
+        with contextlib.suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                seen += 1
+                if seen > _MOST_SEEN:
+                    return f"it has more than {_MOST_SEEN} files"
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    left += [Path(entry.path)] if entry.name not in _NOT_OF_A_BOT else []
+                elif entry.name.endswith(endings):
+                    found.append(Path(entry.path))
+    files = [path for path in sorted(found) if _mode(path) == stat.S_IFREG]
+    if len(files) > _MOST_FILES:
+        return f"it has more than {_MOST_FILES} files of code"
+    if sum(map(_size, files)) > _MOST_BYTES:
+        return f"it has more than {_MOST_BYTES >> 20} MB of code"
+    return files
+
+
+def _listed(source: str, paths: list[Path] | str, folder: Path, place: str = "") -> dict[str, str]:
+    """The contents of these files, which come from one folder or pattern, or why there are none. They are named from
+    `folder`, which is called `place`. Many of them are one entry, because the journal is not the place for a long
+    list."""
+    if isinstance(paths, str):
+        return {source: f"{UNREAD}{paths}; name those of the bot by fingerprint"}
+    contents = {os.path.relpath(path, folder): _content(path) for path in paths if not is_of_a_journal(path)}
     if len(contents) <= _NAMED:
-        return contents
+        return {os.path.normpath(os.path.join(place, name)): content for name, content in contents.items()}
     all_of_them = "".join(f"{content}  {name}\n" for name, content in sorted(contents.items()))
-    return {source: hashlib.sha256(os.fsencode(all_of_them)).hexdigest()}
+    return {source: f"{len(contents)}{GROUP}{hashlib.sha256(os.fsencode(all_of_them)).hexdigest()}"}
 
 
 def _mode(path: Path) -> int | None:
@@ -139,17 +184,23 @@ def _mode(path: Path) -> int | None:
         return None
 
 
+def _size(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return os.stat(path).st_size
+    return 0
+
+
 def _content(path: Path) -> str:
     """The SHA-256 of a file, or what else is known of it if it cannot be read."""
     try:
         found = os.stat(path)
     except OSError as error:
-        return f"not read: {error.strerror}"
+        return f"{UNREAD}{error.strerror}"
     if not stat.S_ISREG(found.st_mode):
-        return "not read: it is not a regular file"
+        return f"{UNREAD}it is not a regular file"
     known_otherwise = f"it has {found.st_size} bytes and was changed at {found.st_mtime_ns} ns"
     if found.st_size > _LARGEST:
-        return f"not read: {known_otherwise}"
+        return f"{UNREAD}{known_otherwise}"
     stamp = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
     known = _hashes.get(key := os.path.abspath(path))
     if known is not None and known[0] == stamp:
@@ -157,7 +208,7 @@ def _content(path: Path) -> str:
     try:
         content = _hashed(path)
     except OSError as error:
-        return f"not read: {error.strerror}; {known_otherwise}"
+        return f"{UNREAD}{error.strerror}; {known_otherwise}"
     if abs(time.time() - found.st_ctime) > _RECENT:
         _hashes[key] = stamp, content
     return content

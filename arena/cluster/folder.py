@@ -8,13 +8,11 @@ from typing import Final
 
 import attrs
 
-from arena.plan.bot_spec import BotSpec
+from arena.plan.bot_spec import BotSpec, has_interpreter, is_crowded
 
 _CACHES: Final = ("__pycache__", ".git")
 _NUMBER: Final = re.compile(r"\.\d+$")  # the secret of an earlier tournament is called cup.secret.1
 _MOST_FILES: Final = 20_000  # of a bot's folder; with more it is not the folder of one bot
-_CROWDED: Final = ("/", "/tmp", "/var/tmp", "/etc", "/home", "/root", "/usr", "/opt")  # never the folder of one bot
-_INTERPRETER: Final = re.compile(r"(python|node|java|ruby|perl|deno|php|lua|bash|sh|env|nice|taskset|timeout)[\d.]*")
 
 
 class FolderError(Exception):
@@ -34,17 +32,12 @@ def folder_of(spec: BotSpec) -> Path | None:
         named = "/" in word or word != spec.command[0]
         if named and path.exists() and not path.is_relative_to("/usr") and not _is_run_by(spec, word):
             whole = path if path.is_dir() else path.parent
-            return path if str(whole) in _CROWDED or whole == Path.home() else whole
+            return path if is_crowded(whole) else whole
     return None
 
 
-def has_interpreter(spec: BotSpec) -> bool:
-    """Whether the first word of the command only runs what a later one names, as the python of a venv does."""
-    return len(spec.command) > 1 and _INTERPRETER.fullmatch(Path(spec.command[0]).name) is not None
-
-
 def _is_run_by(spec: BotSpec, word: str) -> bool:
-    return word == spec.command[0] and has_interpreter(spec)
+    return word == spec.command[0] and has_interpreter(spec.command)
 
 
 @attrs.frozen

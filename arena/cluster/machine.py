@@ -15,8 +15,8 @@ import msgspec
 import arena
 from arena.bots.fingerprint import fingerprint_of
 from arena.bots.sandbox_check import SandboxError, settled
-from arena.cluster.folder import Entry, FolderError, entries_of, folder_of, has_interpreter
-from arena.plan.bot_spec import BotSpec, missing_program
+from arena.cluster.folder import Entry, FolderError, entries_of, folder_of
+from arena.plan.bot_spec import BotSpec, has_interpreter, missing_program
 from arena.support import compilation
 from arena.support.text import printable
 from arena.support.version import VERSION
@@ -128,7 +128,7 @@ def _bot_facts(spec: BotSpec, asked: Asked) -> BotFacts:
     if local.is_bundled:
         return BotFacts()
     named = at_home(fingerprint_of(local), spec, asked.away).files
-    interpreter = named.pop(printable(spec.command[0]), "") if has_interpreter(spec) else ""
+    interpreter = named.pop(printable(spec.command[0]), "") if has_interpreter(spec.command) else ""
     folder = folder_of(local)
     if folder is None or not folder.exists():
         return BotFacts(named=named, interpreter=interpreter)

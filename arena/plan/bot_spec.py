@@ -49,7 +49,7 @@ class BotSpec:
     inherit_env: bool = False
     processes: int = MOST_PROCESSES  # at once
     sandbox: Sandbox = attrs.field(factory=Sandbox)
-    fingerprint: tuple[str, ...] = ()  # patterns of files that belong to the bot, besides those that its command names
+    fingerprint: tuple[str, ...] | None = None  # patterns of files that belong to it; None: what lies beside a script
 
     @property
     def is_sandboxed(self) -> bool:
@@ -113,6 +113,8 @@ PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "TMPDIR")
 TOKEN_VARIABLE: Final = "ARENA_TOKEN"  # the user's own token: a bot does not get it unless its `env` names it
 
 
+_CROWDED: Final = ("/", "/tmp", "/var/tmp", "/etc", "/home", "/root", "/opt")
+_INTERPRETER: Final = re.compile(r"(python|node|java|ruby|perl|deno|php|lua|bash|sh|env|nice|taskset|timeout)[\d.]*")
 _PACKAGES_OF_BUNDLED_BOTS: Final = ("example_bots", "engine", "protocol", "attr", "attrs", "msgspec")
 
 
@@ -196,6 +198,16 @@ def missing_program(spec: BotSpec) -> str | None:
         return f"{program!r} is a folder; name the program in it"
     here = " (there is a file of this name here: put ./ before it, or name its interpreter)"
     return f"there is no program {program!r}{here if path.is_file() else did_you_mean(program, BUNDLED_BOTS)}"
+
+
+def has_interpreter(command: Sequence[str]) -> bool:
+    """Whether the first word of a command only runs what a later one names, as the python of a venv does."""
+    return len(command) > 1 and _INTERPRETER.fullmatch(Path(command[0]).name) is not None
+
+
+def is_crowded(folder: Path) -> bool:
+    """Whether a folder is never that of one bot: it is the user's home, or belongs to the system or to all users."""
+    return str(folder) in _CROWDED or folder.is_relative_to("/usr") or folder == Path(os.path.expanduser("~"))
 
 
 def matching(pattern: str, folder: Path) -> list[Path]:

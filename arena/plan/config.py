@@ -233,7 +233,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         cpu_seconds=keys.get("cpu"),
         inherit_env=keys.get("inherit-env", False),
         processes=keys.get("processes", MOST_PROCESSES),
-        fingerprint=keys.get("fingerprint", ()),
+        fingerprint=keys.get("fingerprint"),
         sandbox=Sandbox(folder=absolute(cwd) if "dir" in keys else None).with_options(keys, folder),
     )
     _check_sandbox(found, where)
@@ -261,7 +261,7 @@ def _unmatched(bots: Sequence[tuple[str, BotSpec]]) -> list[str]:
     matched: set[str] = set()
     for where, bot in bots:
         folder = bot.cwd or Path()
-        for pattern in bot.fingerprint if not bot.is_bundled else ():
+        for pattern in (bot.fingerprint or ()) if not bot.is_bundled else ():
             if matching(pattern, folder):
                 matched.add(pattern)
             words = f"{where}: fingerprint = {pattern!r}, but no file in {absolute(folder)} matches it"

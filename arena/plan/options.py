@@ -181,8 +181,8 @@ BOT: Final = (
     Option(
         "fingerprint",
         read.patterns,
-        "Files that belong to a bot besides those that its command names, such as *.py: a change of one is a new "
-        "version of the bot.",
+        "Files that belong to a bot besides those that its command names, such as **/*.py: a change of one is a new "
+        "version of the bot.  [of a script, those below its folder with the same ending]",
         "'PATTERN …'",
         several=True,
     ),

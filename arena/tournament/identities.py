@@ -20,6 +20,7 @@ from arena.stats.sequential_test import TestState
 from arena.support.text import counted
 from arena.tournament.events import BotIdentified
 
+_WHAT_BELONGS = "A file that is no part of the bot can be left out: fingerprint says what belongs to it."
 _Claims = tuple[str | None, str | None, str | None]
 
 
@@ -107,14 +108,14 @@ def refusal(journal: Path, found: Sequence[str], *, is_test: bool) -> str:
     if is_test:
         remedy = "Begin another journal (--journal FILE), or remove this one: a test is of one version of each bot."
     changes_found = "".join(f"  {line}\n" for line in found)
-    return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy}"
+    return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy} {_WHAT_BELONGS}"
 
 
 def change_during_test(state: TestState) -> str:
     """Why a sequential test ends before it is decided, and what to do."""
     return (
         f"{state.changed}. Nothing of the other version counts. Restore it and resume, or test the new version with "
-        "another journal (--journal FILE)."
+        f"another journal (--journal FILE). {_WHAT_BELONGS}"
     )
 
 

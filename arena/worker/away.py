@@ -1,6 +1,7 @@
 """A bot of a tournament on another machine, made fit for this one: where it is, and what runs it."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -51,13 +52,26 @@ def at_home(found: Fingerprint, spec: BotSpec, away: Away) -> Fingerprint:
     if local.is_bundled:
         return found
     words = dict(zip(map(printable, local.command), map(printable, spec.command), strict=True))
+    values = ((ours.partition("=")[2], theirs.partition("=")[2]) for ours, theirs in words.items() if ours[:1] == "-")
+    words |= {ours: theirs for ours, theirs in values if ours}
     there, here = away.folders.get(spec.name, ("", ""))
     command, files = tuple(map(printable, spec.command)), dict[str, str]()
     for name, content in found.files.items():
-        files[words.get(name) or _moved(name, here, there)] = content
+        files[words.get(name) or _named_by_owner(name, words) or _moved(name, here, there)] = content
     if spec.name in away.interpreters and command[0] in files:
         files[command[0]] = away.interpreters[spec.name]
     return Fingerprint(command, files)
+
+
+def _named_by_owner(name: str, words: Mapping[str, str]) -> str | None:
+    """How the owner names a file in a folder that a word of the command names, or beside a file that one names. `words`
+    are those of the owner, by those of this machine. None if it is no such file, or if its word is the same here."""
+    moved = [(ours, theirs) for ours, theirs in words.items() if ours != theirs]
+    files = [pair for pair in moved if os.path.basename(pair[0]) == os.path.basename(pair[1])]
+    for ours, theirs in (*moved, *(tuple(map(os.path.dirname, pair)) for pair in files)):
+        if ours and _is_in(name, ours):
+            return os.path.normpath(os.path.join(theirs, os.path.relpath(name, ours)))
+    return None
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -2,26 +2,31 @@
 
 import hashlib
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
-from arena.bots.fingerprint import fingerprint_of
+from arena.bots.fingerprint import fingerprint_of, same_program
 from arena.journal.identity import changes
-from arena.plan.bot_spec import BotSpec, parse_bot
+from arena.plan.bot_spec import BotSpec, is_crowded, parse_bot
+from arena.plan.time_control import TimeLimits
 from tests.helpers.commands import arena
+
+PACK = {"pack/main.py", "pack/__init__.py"}
 
 
 def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def bot(folder: Path, *command: str, patterns: Sequence[str] = ()) -> BotSpec:
-    return BotSpec("bot", command, folder, fingerprint=tuple(patterns))
+def bot(folder: Path, *command: str, patterns: Sequence[str] | None = None) -> BotSpec:
+    return BotSpec("bot", command, folder, fingerprint=None if patterns is None else tuple(patterns))
 
 
 def write(path: Path, text: str = "one") -> Path:
@@ -51,15 +56,15 @@ def test_the_program_and_the_script_are_hashed(tmp_path: Path) -> None:
         (("sh", "-c", "cd . && exec ./bin/mybot; true"), {"./bin/mybot"}),
         (("sh", "-c", "cd bin && exec python3 -u ./mybot"), {"bin/./mybot"}),
         (("sh", "-c", "cd bin && cd .. && exec bin/mybot"), {"bin/mybot"}),
-        (("bash", "-c", "python3 mybot.py --net=net.bin 2>/dev/null"), {"mybot.py", "net.bin"}),
+        (("bash", "-c", "python3 mybot.py --net=net.bin 2>/dev/null"), {"mybot.py", "net.bin", *PACK}),
         (("sh", "-c", "it's not closed"), set()),
-        (("env", "A=1", "python3", "mybot.py"), {"mybot.py"}),
-        (("python3", "mybot.py", "--net=net.bin"), {"mybot.py", "net.bin"}),
-        (("python3", "-m", "pack.main"), {"pack/main.py", "pack/__init__.py"}),
-        (("python3", "pack"), {"pack/main.py", "pack/__init__.py"}),
+        (("env", "A=1", "python3", "mybot.py"), {"mybot.py", *PACK}),
+        (("python3", "mybot.py", "--net=net.bin"), {"mybot.py", "net.bin", *PACK}),
+        (("python3", "-m", "pack.main"), PACK),
+        (("python3", "pack"), PACK),
         (("java", "-cp", "classes:lib/*", "Main"), {"classes/Main.class", "classes/inner/Other.class", "lib/x.jar"}),
         (("java", "-jar", "lib/x.jar"), {"lib/x.jar"}),
-        (("python3", "mybot.py", "missing.py", "-", "", "\x00"), {"mybot.py"}),
+        (("python3", "mybot.py", "missing.py", "-", "", "\x00"), {"mybot.py", *PACK}),
         (("python3", "/dev/zero", "/dev/stdin"), set()),
     ],
 )
@@ -70,6 +75,137 @@ def test_every_file_that_a_command_names_belongs_to_the_bot(
     for name in (*names, "classes/Main.class", "classes/inner/Other.class", "classes/notes.md"):
         write(tmp_path / name)
     assert files_of(bot(tmp_path, *command)) - {"sh", "bash", "env", "python3", "java"} == named
+
+
+def test_what_a_script_can_load_beside_and_below_it_belongs_to_the_bot(tmp_path: Path) -> None:
+    names = ["bots/mybot.py", "bots/util.py", "bots/pack/deep/more.py"]
+    others = ["bots/log.txt", "bots/.hidden.py", "bots/.venv/a.py", "bots/node_modules/b.py", "bots/__pycache__/c.py"]
+    for name in (*names, *others, "bots/venv/lib/site-packages/d.py", "elsewhere.py"):
+        write(tmp_path / name)
+    spec = bot(tmp_path, sys.executable, "bots/mybot.py")
+    assert files_of(spec) == {sys.executable, *names}
+    assert fingerprint_of(spec).summary == "bots/mybot.py and 2 files"
+    before = fingerprint_of(spec)
+    write(tmp_path / "bots/pack/deep/more.py", "two")
+    assert [text.partition(" (")[0] for text in changes(before, fingerprint_of(spec))] == [
+        "bots/pack/deep/more.py is another file now"
+    ]
+    assert files_of(attrs.evolve(spec, command=(str(tmp_path / "bots/mybot.py"),))) == {
+        str(tmp_path / name) for name in names
+    }
+
+
+@pytest.mark.parametrize("patterns", [(), ("bots/log.txt",)])
+def test_the_option_says_what_belongs_to_a_script_instead(tmp_path: Path, patterns: Sequence[str]) -> None:
+    for name in ("bots/mybot.py", "bots/util.py", "bots/log.txt"):
+        write(tmp_path / name)
+    spec = bot(tmp_path, sys.executable, "bots/mybot.py", patterns=patterns)
+    assert files_of(spec) == {sys.executable, "bots/mybot.py", *patterns}
+
+
+def test_a_script_in_a_folder_that_is_that_of_no_bot_counts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("mybot.py", "util.py"):
+        write(tmp_path / name)
+    assert files_of(bot(tmp_path, "./mybot.py")) == {"./mybot.py"}
+    assert all(map(is_crowded, map(Path, ("/", "/tmp", "/home", "/usr/local/bin"))))
+
+
+def test_a_script_behind_a_link_has_what_lies_beside_the_script(tmp_path: Path) -> None:
+    for name in ("src/mybot.py", "src/util.py", "bin/other.py"):
+        write(tmp_path / name)
+    os.symlink("../src/mybot.py", tmp_path / "bin/run.py")
+    os.symlink("src", tmp_path / "link")
+    assert files_of(bot(tmp_path, "bin/run.py")) == {"bin/run.py", str(tmp_path / "src/util.py")}
+    assert files_of(bot(tmp_path, "link/mybot.py")) == {"link/mybot.py", "link/util.py"}
+
+
+def test_what_lies_beside_a_script_is_read_with_care(tmp_path: Path) -> None:
+    write(tmp_path / "mybot.py")
+    os.mkfifo(tmp_path / "fifo.py")
+    os.symlink("nowhere", tmp_path / "broken.py")
+    os.symlink(".", tmp_path / "loop")
+    (tmp_path / "folder.py").mkdir()
+    spec = bot(tmp_path, "./mybot.py")
+    assert files_of(spec) == {"./mybot.py"}
+    (tmp_path / "giant.py").touch()
+    os.truncate(tmp_path / "giant.py", 1 << 40)
+    found = fingerprint_of(spec)
+    assert found.summary == (
+        "./mybot.py (**/*.py: not read: it has more than 256 MB of code; name those of the bot by fingerprint)"
+    )
+    assert not same_program(spec, spec)  # nobody knows
+
+
+def test_too_many_scripts_in_a_folder_are_not_read(tmp_path: Path) -> None:
+    for number in range(1002):
+        (tmp_path / f"{number}.py").touch()
+    assert "it has more than 1000 files of code" in fingerprint_of(bot(tmp_path, "./7.py")).files["**/*.py"]
+
+
+def test_many_scripts_are_one_entry_with_their_number(tmp_path: Path) -> None:
+    for number in range(50):
+        write(tmp_path / f"bots/{number}.py", str(number))
+    spec = bot(tmp_path, "./bots/7.py")
+    before = fingerprint_of(spec)
+    assert set(before.files) == {"./bots/7.py", "bots/**/*.py"}
+    assert before.summary == "./bots/7.py and 49 files"
+    (tmp_path / "bots/8.py").unlink()
+    (text,) = changes(before, fingerprint_of(spec))
+    assert re.fullmatch(r"bots/\*\*/\*\.py are other files now \(48 files, \w{8}, before 49 files, \w{8}\)", text)
+
+
+def copies(folder: Path) -> tuple[BotSpec, BotSpec]:
+    """The same program in two folders, under different names."""
+    for name in ("new/mybot.py", "old/first.py"):
+        write(folder / name)
+        write(folder / name).with_name("util.py").write_text("shared")
+    one, two = (sys.executable, "new/mybot.py", "--deep"), (sys.executable, "old/first.py", "--deep")
+    return attrs.evolve(bot(folder, *one), name="new"), attrs.evolve(bot(folder, *two), name="old")
+
+
+def test_copies_in_two_folders_are_the_same_program(tmp_path: Path) -> None:
+    new, old = copies(tmp_path)
+    assert same_program(new, old)
+    inside = [attrs.evolve(spec, cwd=tmp_path / folder) for spec, folder in ((new, "new"), (old, "old"))]
+    named = zip(inside, ("mybot.py", "first.py"), strict=True)
+    assert same_program(*(attrs.evolve(spec, command=(sys.executable, "-u", script)) for spec, script in named))
+    write(tmp_path / "new/copy.py", "one")  # the same file once more
+    assert same_program(new, attrs.evolve(new, command=(sys.executable, "new/copy.py", "--deep")))
+    program = [attrs.evolve(new, command=(write(tmp_path / name).as_posix(),)) for name in ("mybot", "mybot-1.0")]
+    assert same_program(*program)
+    assert same_program(parse_bot("new=greedy"), parse_bot("greedy"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"command": (sys.executable, "old/first.py")},
+        {"command": ("python3", "old/first.py", "--deep")},
+        {"env": (("DEPTH", "3"),)},
+        {"limits": TimeLimits(move_ms=77)},
+        {"memory": 1 << 30},
+    ],
+)
+def test_other_arguments_variables_or_settings_are_another_program(tmp_path: Path, other: dict[str, Any]) -> None:
+    new, old = copies(tmp_path)
+    assert not same_program(new, attrs.evolve(old, **other))
+
+
+def test_a_change_in_any_file_that_belongs_to_a_bot_makes_another_program(tmp_path: Path) -> None:
+    new, old = copies(tmp_path)
+    write(tmp_path / "old/pack/deep.py", "more")
+    assert not same_program(new, old)
+    write(tmp_path / "new/pack/deep.py", "more")
+    assert same_program(new, old)
+    write(tmp_path / "old/first.py", "two")
+    assert not same_program(new, old)
+    runs = [bot(write(tmp_path / name / "bin/python", name).parent, "./python", "-m", "x") for name in ("new", "old")]
+    assert not same_program(*runs)  # another interpreter
+    assert not same_program(parse_bot("greedy"), parse_bot("counting"))
+    assert not same_program(parse_bot("greedy"), parse_bot("greedy --fast"))
 
 
 def test_patterns_add_files(tmp_path: Path) -> None:
@@ -141,7 +277,12 @@ def test_a_bot_that_makes_a_fifo_or_a_giant_of_its_own_file_blocks_nothing(tmp_p
 def test_a_folder_with_too_many_files_is_not_searched_to_its_end(tmp_path: Path) -> None:
     for number in range(5001):
         (tmp_path / f"{number}.txt").touch()
-    assert fingerprint_of(bot(tmp_path, "./bot", ".")).files == {".": "not read: it has more than 5000 files"}
+    too_many = "not read: it has more than 5000 files; name those of the bot by fingerprint"
+    assert fingerprint_of(bot(tmp_path, "./bot", ".")).files == {".": too_many}
+    write(tmp_path / "mybot.py")
+    found = fingerprint_of(bot(tmp_path, "./mybot.py"))
+    assert found.files == {"./mybot.py": sha("one"), "**/*.py": too_many}
+    assert found.summary == f"./mybot.py (**/*.py: {too_many})"
 
 
 def test_links_are_followed_and_names_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:

@@ -136,6 +136,13 @@ def test_a_fingerprint_taken_elsewhere_is_that_of_the_owner(folder: Path, tmp_pa
     found = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
     ours = fingerprint_of(spec)
     assert found == Fingerprint(ours.command, ours.files | {"python3": "theirs"})
+    script = attrs.evolve(spec, command=("python3", "mine/x.py", *spec.command[2:]))
+    for place in (folder, tmp_path / "there/0"):
+        for name in ("x.py", "util.py", "data/deep.py"):
+            (place / name).write_text(name)
+    found = at_home(fingerprint_of(localized(portable(script), away)), portable(script), away)
+    assert {"mine/x.py", "mine/util.py", "mine/data/deep.py"} < found.files.keys()
+    assert found.files == fingerprint_of(script).files | {"python3": "theirs"}
     (tmp_path / "there/0/bot").write_text("another one")
     changed = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
     assert changed.files["mine/bot"] != ours.files["mine/bot"]

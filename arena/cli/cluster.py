@@ -17,7 +17,7 @@ from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, journal_errors, options_of
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, from_command_line
-from arena.plan.options import BOT, TOURNAMENT
+from arena.plan.options import BOT, JOURNAL, TOURNAMENT
 
 if TYPE_CHECKING:
     from arena.cluster.hosts import Host, Terms
@@ -109,7 +109,7 @@ def tournament_of(bots: Sequence[str], specs: Sequence[str], options: dict[str, 
         return from_file(Path(bots[0]), options)
     if files := [bot for bot in bots if bot.endswith(".toml")]:
         raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
-    return from_command_line(bots, specs, {"journal": "tournament.jsonl"} | options)
+    return from_command_line(bots, specs, {"journal": JOURNAL} | options)
 
 
 def play_on_cluster(

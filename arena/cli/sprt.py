@@ -14,7 +14,6 @@ from arena.cli import completion
 from arena.cli.cluster import no_cluster_for_test
 from arena.cli.outcome import played, report_outcome
 from arena.cli.shared import configured, given, options_of
-from arena.cli.tournament import journal_or_temporary
 from arena.plan.config import Config
 from arena.plan.options import BOT, SPRT, TOURNAMENT
 from arena.plan.sprt_config import test_from_command_line
@@ -56,8 +55,8 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     failing BASE nothing is decided.
 
     Pairs count in the order of the schedule, up to the first that is not finished. So the result does not depend on
-    --concurrency, nor on stops. With --journal, run the same command again to resume; `arena table --sprt` computes the
-    result again from the journal alone. A tournament file of two bots may have the options below in a table [sprt].
+    --concurrency, nor on stops. Run the same command again to resume; `arena table --sprt` computes the result again
+    from the journal alone. A tournament file of two bots may have the options below in a table [sprt].
 
     The exit status is 0 if NEW is better, 1 if it is not, 3 if that is undecided, 2 after a mistake in the call, and
     130 after Ctrl-C.
@@ -83,13 +82,12 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 
 def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
-    with journal_or_temporary(config) as config:
-        config, ran = played(config, _listening(shown, quiet), hidden)
-        assert ran.test is not None
-        print_test(ran.test, shown)
-        report_outcome(ran, config, failed=_STATUS[Verdict.UNDECIDED])
-        if config.kept and shown is Shown.TEXT:
-            click.echo(f"Everything is in {config.journal}.", err=True)
+    config, ran = played(config, _listening(shown, quiet), hidden)
+    assert ran.test is not None
+    print_test(ran.test, shown)
+    report_outcome(ran, config, failed=_STATUS[Verdict.UNDECIDED])
+    if shown is Shown.TEXT:
+        click.echo(f"Everything is in {config.journal}.", err=True)
     sys.exit(_STATUS[ran.test.verdict])
 
 

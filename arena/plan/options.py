@@ -31,6 +31,7 @@ def _values(choices: Iterable[Any]) -> tuple[str, ...]:
     return tuple(choice.value for choice in choices)
 
 
+JOURNAL: Final = "tournament.jsonl"  # where no file and no option names one
 # Options of the tournament as a whole.
 TOURNAMENT: Final = (
     Option(
@@ -94,7 +95,7 @@ TOURNAMENT: Final = (
     ),
     Option("event", read.text, "The name of the tournament."),
     Option("site", read.text, "Where it is played."),
-    Option("journal", read.text, "The file that everything is written to.  [beside a file; tournament.jsonl]", "FILE"),
+    Option("journal", read.text, f"The file that everything is written to.  [beside a file; {JOURNAL}]", "FILE"),
 )
 # Options of a sequential test; in a file they are under [sprt].
 SPRT: Final = (

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from arena.plan.config import Config, ConfigError, from_command_line
-from arena.plan.options import SPRT, by_name
+from arena.plan.options import JOURNAL, SPRT, by_name
 from arena.plan.source import Source, flag_of
 from arena.plan.sprt import MOST_ROUNDS, Sprt
 
@@ -17,7 +17,7 @@ def test_from_command_line(bots: Iterable[str], options: Mapping[str, str]) -> C
     """Make a config from two BOT arguments and options. Raises ConfigError."""
     names = by_name(SPRT)
     keys = Source({key: value for key, value in options.items() if key in names}, flag_of).read(names)
-    others = {key: value for key, value in options.items() if key not in names}
+    others = {"journal": JOURNAL} | {key: value for key, value in options.items() if key not in names}
     bots = tuple(bots)
     check_two_bots(len(bots))
     return as_test(from_command_line(bots, (), others), keys, others, flag_of)

@@ -73,8 +73,23 @@ def test_a_decided_test_does_not_answer_for_a_bot_that_has_changed(tmp_path: Pat
     assert "--changed" not in refused.stderr
 
 
-def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know() -> None:
-    done = arena("sprt", steady("new"), steady("base"), *EASY, "--max-rounds", "8", "--concurrency", "1")
+def test_without_a_journal_the_file_that_the_help_names_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "tournament.jsonl" in arena("sprt", "--help").stdout
+    words = ("sprt", steady("new"), steady("base"), *EASY, "--max-rounds", "2")
+    first = arena(*words)
+    assert first.exit_code == 3
+    assert "Everything is in tournament.jsonl." in first.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["tournament.jsonl"]
+    again = arena(*words)
+    assert (again.stdout, "2 rounds are in the journal already." in again.stderr) == (first.stdout, True)
+
+
+def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know(tmp_path: Path) -> None:
+    words = (*EASY, "--max-rounds", "8", "--concurrency", "1", "--journal", tmp_path / "test.jsonl")
+    done = arena("sprt", steady("new"), steady("base"), *words)
     lines = [line for line in done.stderr.splitlines() if line.startswith("LLR: ")]
     for line in lines:
         assert re.match(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 200\]  Ptnml\(0-2\): \d+(, \d+){4}  Elo: ", line)

@@ -258,10 +258,11 @@ class Tournament:
 
     async def _identified(self, line: BotLine) -> None:
         """Compare how a bot describes itself with how it did before a resume: once, because no bot may stop a
-        tournament by changing while it runs. But a sequential test ends when a program changes."""
+        tournament by changing while it runs. But a sequential test ends when a program changes, and says what it
+        compares."""
         identities, test = self._ledger.identities, self._ledger.test
         identities.report(line)
-        before = self._before.pop(line.name, ())
+        is_first, before = line.name in self._before, self._before.pop(line.name, ())
         if test is not None and not test.meet(line):
             if line.id not in self._refused:
                 self._refused.add(line.id)
@@ -273,6 +274,8 @@ class Tournament:
             self._refused.add(line.id)
             assert self._journal is not None  # it recorded the bot before
             self._fail(refusal(self._journal.path, [found], is_test=test is not None))
+        elif test is not None and is_first:
+            await self._tell(Noticed(f"{line.name}: {line.summary}"))
 
     async def _finished(self, line: AnyRound) -> None:
         if line.id in self._ledger.finished:

@@ -6,6 +6,7 @@ exception is our own bug, or the machine ran out of something: then the round is
 
 import traceback
 from collections import Counter
+from collections.abc import Collection
 from typing import Protocol
 
 import msgspec
@@ -72,17 +73,17 @@ class JobPlay:
         for planned in self._job.planned.rounds:
             if planned.id not in self._job.so_far.finished:
                 line = yield from self._play_until_valid(planned)
-                yield from self._introduce(line)
+                yield from self._introduce(line.players or ())
                 yield from self._desk.report(Finished(line))
                 yield from self._dismiss(Restart.ROUND)
         yield from self._match.conclude(self._score)
         yield from self._dismiss(Restart.MATCH)
 
-    def _introduce(self, line: RoundLine) -> Logic[None]:
-        """Report who the players of a round are, once for each match."""
+    def _introduce(self, ids: Collection[str | None]) -> Logic[None]:
+        """Report who the players with these ids are, once for each match."""
         for player in self._players:
             identity = player.identity
-            if identity is not None and identity.id in (line.players or ()) and identity.id not in self._introduced:
+            if identity is not None and identity.id in ids and identity.id not in self._introduced:
                 self._introduced.add(identity.id)
                 yield from self._desk.report(Identified(identity))
 
@@ -159,7 +160,8 @@ class JobPlay:
         )
 
     def _show(self) -> Logic[None]:
-        return self._desk.report(Shown(self._job.planned.id))
+        yield from self._introduce([player.identity.id for player in self._players if player.identity])
+        yield from self._desk.report(Shown(self._job.planned.id))
 
     def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         if self._job.faults is None:

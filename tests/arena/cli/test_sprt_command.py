@@ -87,6 +87,23 @@ def test_without_a_journal_the_file_that_the_help_names_is_written(
     assert (again.stdout, "2 rounds are in the journal already." in again.stderr) == (first.stdout, True)
 
 
+def test_a_test_begins_with_what_is_compared(tmp_path: Path) -> None:
+    bot = (
+        "import json, sys\nfor line in sys.stdin:\n    message = json.loads(line)\n"
+        "    if message['type'] == 'hello':\n"
+        "        print(json.dumps({'type': 'hello', 'protocol': 1, 'name': 'x', 'version': '0.2'}), flush=True)\n"
+        "    elif message['type'] == 'request':\n"
+        "        answer = {'type': 'action', 'id': message['id'], 'move': message['legal'][0]}\n"
+        "        print(json.dumps(answer), flush=True)\n"
+    )
+    for name in ("mybot.py", "one.py", "two.py", "three.py"):
+        (tmp_path / name).write_text(bot)
+    test = ("sprt", f"new={sys.executable} {tmp_path / 'mybot.py'}", "base=greedy", "--journal", tmp_path / "t.jsonl")
+    done = arena(*test, "--max-rounds", "2", "--concurrency", "1")
+    told = [f"new: {tmp_path / 'mybot.py'} and 3 files, 0.2", "base: greedy and 2 files"]
+    assert done.stderr.splitlines()[:2] == told
+
+
 def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know(tmp_path: Path) -> None:
     words = (*EASY, "--max-rounds", "8", "--concurrency", "1", "--journal", tmp_path / "test.jsonl")
     done = arena("sprt", steady("new"), steady("base"), *words)
@@ -101,10 +118,11 @@ def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know(tmp_path: 
 def test_the_live_display_shows_the_ratio_the_counts_and_what_is_to_come(tmp_path: Path) -> None:
     with arena_in_terminal(["sprt", steady("new"), steady("base"), "--elo1", "1", "--seed", "7"], tmp_path) as session:
         session.wait_for(" to come, ")
-        ratio, elo, rest, *_ = session.lines
+        new, base, ratio, elo, rest, *_ = session.lines
         os.kill(session.pid, signal.SIGINT)
         assert session.wait_for_status() == 130
         assert "Undecided whether new is better than base: the test is not over." in session.text
+    assert (new.partition(":")[0], base.partition(":")[0]) == ("new", "base")  # what is compared
     assert re.match(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 1\]  Ptnml\(0-2\): \d+(, \d+){4}$", ratio)
     assert re.match(r"Elo: [+-].* \+/- .* \(95 %; biased by stopping\)$", elo)
     assert re.match(r"\d+ pairs?, about \d+ to come, \d+ .*  Faults: new 0, base 0$", rest)

@@ -20,7 +20,7 @@ def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_i
     config = configured(steady("a"), steady("b"))
     desk = play_job(run, job_of(config), Desk(), config)
     assert [type(report) for report in desk.reports] == [
-        *(Started, Shown, Identified, Identified, Finished),
+        *(Started, Identified, Identified, Shown, Finished),
         *(Started, Shown, Finished),  # the same players
     ]
     assert [line.id for line in desk.rounds] == ["1.1-2.1", "1.1-2.2"]

@@ -14,10 +14,11 @@ from arena.cli import completion
 from arena.cli.cluster import no_cluster_for_test
 from arena.cli.outcome import played, report_outcome
 from arena.cli.shared import configured, given, options_of
+from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.plan.options import BOT, SPRT, TOURNAMENT
 from arena.plan.sprt_config import test_from_command_line
-from arena.stats.sequential_test import TestState, Verdict
+from arena.stats.sequential_test import End, TestState, Verdict
 
 if TYPE_CHECKING:
     from arena.tournament.events import Listener
@@ -49,7 +50,9 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     most beta. docs/statistics.md explains it.
 
     A test is of one version of each bot: if the program of a bot changes meanwhile, the test stops undecided, and
-    nothing of the other version counts. Restore the program to resume.
+    nothing of the other version counts. Restore the program to resume. If both bots are the same program, with the
+    same arguments and settings, there is nothing to test, and no round is played. What belongs to a program is printed
+    when the test begins; --fingerprint names more of it.
 
     A fault loses the round. Five faults in a row (--max-faults) end the test: NEW is then not better, and with a
     failing BASE nothing is decided.
@@ -58,8 +61,8 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     --concurrency, nor on stops. Run the same command again to resume; `arena table --sprt` computes the result again
     from the journal alone. A tournament file of two bots may have the options below in a table [sprt].
 
-    The exit status is 0 if NEW is better, 1 if it is not, 3 if that is undecided, 2 after a mistake in the call, and
-    130 after Ctrl-C.
+    The exit status is 0 if NEW is better, 1 if it is not, 3 if that is undecided or both are the same program, 2 after
+    a mistake in the call, and 130 after Ctrl-C.
 
     \b
     Examples:
@@ -82,6 +85,7 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 
 def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
+    _refuse_same_program(config, shown)
     config, ran = played(config, _listening(shown, quiet), hidden)
     assert ran.test is not None
     print_test(ran.test, shown)
@@ -89,6 +93,29 @@ def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] 
     if shown is Shown.TEXT:
         click.echo(f"Everything is in {config.journal}.", err=True)
     sys.exit(_STATUS[ran.test.verdict])
+
+
+def _refuse_same_program(config: Config, shown: Shown) -> None:
+    """Exits if the bots are the same program, and says what was compared."""
+    from arena.bots.fingerprint import fingerprint_of, same_program
+
+    new, base = config.bots
+    assert isinstance(new, BotSpec)
+    assert isinstance(base, BotSpec)
+    assert config.sprt is not None
+    if not same_program(new, base):
+        return
+    state = TestState(config.sprt, (new.name, base.name), config.cycles, end=End.SAME_PROGRAM)
+    if shown is Shown.EVENTS:
+        from arena.cli.progress import JsonEvents
+        from arena.tournament.events import TestAdvanced
+
+        JsonEvents(click.echo).heard(TestAdvanced(state))
+    print_test(state, shown)
+    compared = f"Compared were their commands, their settings, and what belongs to them: {fingerprint_of(new).summary}."
+    hint = "" if new.is_bundled else " If they differ in another file, name it: --fingerprint FILE."
+    click.echo(compared + hint, err=True)
+    sys.exit(_STATUS[state.verdict])
 
 
 def _listening(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":

@@ -81,17 +81,20 @@ def play(bots: tuple[str, ...], seat: int | None, hints: bool, **options: str | 
         config, ran = played(config, progress, table=table)
         assert config.journal is not None
         if ran.finished:
-            click.echo(_score(config.journal, config.bots[0].name, config.bots[1].name))
+            click.echo(_score(config, config.journal))
         report_outcome(ran, config)
 
 
-def _score(journal: Path, ours: str, theirs: str) -> str:
+def _score(config: Config, journal: Path) -> str:
+    from arena.bots.fingerprint import same_program
     from arena.stats.match_score import match_text  # loads numpy, which nothing needs before the match is over
     from arena.stats.round_summary import RoundResult
     from arena.stats.standings import fold
 
     standings, _ = fold([journal], kind=RoundResult)
-    return match_text(standings, ours, theirs)
+    one, two = config.bots
+    is_same = isinstance(one, BotSpec) and isinstance(two, BotSpec) and same_program(one, two)
+    return match_text(standings, one.name, two.name, same_program=is_same)
 
 
 @contextmanager

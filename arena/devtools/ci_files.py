@@ -19,7 +19,8 @@ elo1 = 20             # better; the smaller the difference, the more rounds it t
 max-rounds = 20000
 
 [each]
-# What belongs to a bot besides its program: if one of these files changes, the test does not mix both versions.
+# What belongs to a bot besides its program, such as "net.bin". Name all that it reads: a pull request that changes
+# none of these files passes without a test, and a test never mixes two versions of them.
 fingerprint = {fingerprint}
 
 [[bot]]
@@ -98,7 +99,7 @@ jobs:
 {build_both}\
       - name: Is the new bot better?
         run: |
-          arena sprt new/sprt.toml || [ $? = 3 ]  # 3: undecided after all rounds, which is not a failure
+          arena sprt new/sprt.toml || [ $? = 3 ]  # 3: undecided after all rounds, or the same bot as before
 """
 
 
@@ -110,7 +111,7 @@ def github_files(
     own_steps = _steps([("Build", build), ("Test", run_tests)])
     build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
     workflow = _WORKFLOW_TEXT.format(own_steps=own_steps, check=check, build_both=build_both)
-    patterns = sorted({str(path.with_name(f"*{path.suffix}")) for path in map(Path, files) if path.suffix in _SOURCES})
+    patterns = sorted({f"**/*{path.suffix}" for path in map(Path, files) if path.suffix in _SOURCES})
     test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False), fingerprint=json.dumps(patterns))
     return {WORKFLOW: workflow, TEST: test, ".gitignore": _IGNORED}
 

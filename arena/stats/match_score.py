@@ -18,7 +18,7 @@ def running_text(standings: Standings, ours: str, theirs: str) -> str:
     return f"{_score_text(versus)}, Elo {elo}"
 
 
-def match_text(standings: Standings, ours: str, theirs: str) -> str:
+def match_text(standings: Standings, ours: str, theirs: str, *, same_program: bool = False) -> str:
     """Lines about two bots that have met: wins, losses, draws and score; points; the difference in Elo; remarks."""
     versus = _versus(standings, ours, theirs)
     if versus.score is None:
@@ -29,7 +29,7 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
     ]
     if sweep := _sweep(standings, ours, theirs):
         winner, is_decided = (ours, theirs)[sweep.winner], sweep.proves()
-        better = "" if is_mostly_faults(standings) else ", so it is better"
+        better = "" if same_program or is_mostly_faults(standings) else ", so it is better"
         lines.append(
             f"Elo difference: {sweep.elo_text()} at 95 %: {winner} won every round{better}"
             if is_decided
@@ -39,7 +39,9 @@ def match_text(standings: Standings, ours: str, theirs: str) -> str:
         found = _difference(standings, ours, theirs)
         is_decided = abs(found.elo) > found.margin
         lines.append(f"Elo difference: {_interval_text(found)} at 95 %")
-    if not is_decided:
+    if same_program:
+        lines.append("Both bots are the same program, so this does not show which bot is better.")
+    elif not is_decided:
         lines.append("This does not show which bot is better; `arena sprt` plays until that is known.")
     return "\n".join([*lines, *result_notes(standings), *standings.version_notes(), *standings.sandboxes.notes()])
 

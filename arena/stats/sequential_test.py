@@ -42,6 +42,7 @@ class End(enum.Enum):
     BOTH_FAIL = "both bots failed too often in a row"
     NO_ROUNDS_LEFT = "no rounds are left"
     CHANGED = "another version of a bot played the next pair"
+    SAME_PROGRAM = "both bots are the same program"
 
     @property
     def verdict(self) -> Verdict:

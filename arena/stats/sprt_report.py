@@ -179,6 +179,8 @@ def verdict_text(state: TestState) -> str:
             return f"Undecided whether {new} is better than {base}: {are_played} played"
         case End.CHANGED:
             return f"Undecided: {state.changed}. {_ONE_VERSION}, so that the test cannot go on: begin another journal"
+        case End.SAME_PROGRAM:
+            return "Undecided: both bots are the same program: nothing to test"
         case None:
             change = f". {state.changed}. {_ONE_VERSION}" if state.changed else ""
             return f"Undecided whether {new} is better than {base}: the test is not over{change}"
@@ -186,6 +188,8 @@ def verdict_text(state: TestState) -> str:
 
 def report(state: TestState) -> str:
     """The whole state, in lines."""
+    if state.end is End.SAME_PROGRAM:
+        return f"{verdict_text(state)}."
     new = state.bots[0]
     lines = [
         f"{verdict_text(state)}.",

@@ -78,6 +78,14 @@ def test_an_interval_that_contains_zero_is_said_to_show_nothing() -> None:
     assert "LOS" not in done.stdout
 
 
+def test_of_a_match_of_a_program_with_itself_nothing_more_is_promised() -> None:
+    command = BOTS[0].partition("=")[2]
+    done = arena("play", f"a={command}", f"b={command}", "--rounds", "2", "--seed", "7")
+    assert done.exit_code == 0
+    assert "Both bots are the same program, so this does not show which bot is better.\n" in done.stdout
+    assert "arena sprt" not in done.stdout
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from tests.helpers.commands import arena
 from tests.helpers.journals import write
-from tests.helpers.paths import ROOT
+from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
@@ -71,6 +72,30 @@ def test_a_decided_test_does_not_answer_for_a_bot_that_has_changed(tmp_path: Pat
     assert "new has changed since " in refused.stderr
     assert "a test is of one version of each bot" in refused.stderr
     assert "--changed" not in refused.stderr
+
+
+def test_the_same_program_on_both_sides_is_not_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    same = "Undecided: both bots are the same program: nothing to test.\n"
+    done = arena("sprt", "new=greedy", "base=greedy")
+    assert (done.exit_code, done.stdout) == (3, same)
+    for folder in ("new", "old"):
+        shutil.copytree(ROOT / "tests" / "bots", tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    bots = [f"{name}={sys.executable} {name}/{STEADY_BOT.name} bot" for name in ("new", "old")]
+    done = arena("sprt", *bots)
+    assert (done.exit_code, done.stdout) == (3, same)
+    files = len([*(tmp_path / "new").glob("**/*.py")]) - 1
+    assert f"what belongs to them: new/{STEADY_BOT.name} and {files} files." in done.stderr
+    assert "If they differ in another file, name it: --fingerprint" in done.stderr
+    found = json.loads(arena("sprt", *bots, "--json").stdout)
+    assert (found["verdict"], found["over"], found["reason"], found["pairs"]) == ("undecided", True, "same_program", 0)
+    Path("test.toml").write_text('[sprt]\n[[bot]]\nname = "a"\ncmd = "greedy"\n[[bot]]\nname = "b"\ncmd = "greedy"\n')
+    (event,) = map(json.loads, arena("run", "test.toml", "--events").stdout.splitlines())
+    assert (event["event"], event["reason"]) == ("test", "same_program")
+    assert not [*tmp_path.glob("*.jsonl")]
+    Path("new/net.bin").touch()
+    named = arena("sprt", *bots, "--fingerprint", "*/net.bin", "--max-rounds", "2")
+    assert named.stdout.startswith("Undecided whether new is better than old: the only pair is played.\n")
 
 
 def test_without_a_journal_the_file_that_the_help_names_is_written(

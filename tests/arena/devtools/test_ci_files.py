@@ -89,8 +89,16 @@ def test_a_better_bot_passes_the_comparison_and_a_worse_one_does_not(tmp_path: P
     assert run_steps(job, tmp_path, tmp_path / "bin") == [1]
 
 
+def test_a_pull_request_that_changes_nothing_of_the_bot_passes_without_a_test(tmp_path: Path) -> None:
+    create("python", tmp_path / "new")
+    shutil.copytree(tmp_path / "new", tmp_path / "base")
+    (tmp_path / "new" / "README.md").write_text("My bot\n")
+    assert run_steps(jobs_of(tmp_path / "new")["better"], tmp_path, tmp_path / "bin") == [0]
+    assert not (tmp_path / "new" / "sprt.jsonl").exists()
+
+
 @pytest.mark.parametrize(
-    ("language", "patterns"), [("python", ["*.py", "schotten_sdk/*.py"]), ("javascript", ["*.js"]), ("c", ["*.c"])]
+    ("language", "patterns"), [("python", ["**/*.py"]), ("javascript", ["**/*.js"]), ("c", ["**/*.c"])]
 )
 def test_the_test_knows_which_files_belong_to_a_bot(language: str, patterns: list[str], tmp_path: Path) -> None:
     create(language, tmp_path / "mybot")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.cli.reading import reading
-from arena.cli.shared import Refused, journal_errors
+from arena.cli.shared import journal_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,10 @@ journal_argument = click.argument("journal", type=JournalPath())
 
 def refuse_no_journal(paths: "Sequence[Path]") -> None:
     """Ends the command if none of these files, in which there is no round, is a journal at all."""
-    from arena.journal.file import is_journal, not_a_journal
+    from arena.journal.file import expect_journal
 
-    if not any(map(is_journal, paths)):
-        raise Refused(not_a_journal(paths[0]))
+    with journal_errors():
+        expect_journal(paths)
 
 
 def print_standings(
@@ -84,6 +84,8 @@ def print_by_host(journals: list[Path], form: str) -> None:
     hosts = Hosts()
     with journal_errors(), reading("Reading", journals) as progress:
         problems = fold_hosts(journals, hosts, progress)
+    if problems and not hosts.names:
+        refuse_no_journal(journals)
     for problem in problems:
         click.echo(problem, err=True)
     click.echo(render_hosts(hosts, TableFormat(form)), nl=False)
@@ -212,6 +214,8 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
 
     with journal_errors(), reading("Verifying", journals) as progress:
         report = verify_journals(journals, progress=progress)
+    if not report.tournaments:
+        refuse_no_journal(journals)
     problems = [*report.torn, *report.problems]
     shown = len(problems) if show_all else _SCREENFUL
     for problem in problems[:shown]:

@@ -5,12 +5,15 @@ how it left the file (its identity, its size, its last bytes) and compares befor
 does not append: finished rounds then go to a new file beside the journal.
 """
 
+import codecs
 import fcntl
 import glob
 import os
 import stat
+from collections.abc import Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import Final, Self, cast
 
 from msgspec import Struct
 
@@ -33,6 +36,16 @@ _KINDS: Final = {
 }
 
 
+_PACKED: Final = {  # by how such files begin: what made them, and what undoes it
+    b"\x1f\x8b": ("gzip", "gunzip"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "unzstd"),
+    b"\xfd7zXZ\0": ("xz", "unxz"),
+    b"BZh": ("bzip2", "bunzip2"),
+    b"PK\x03\x04": ("zip", "unzip"),
+}
+_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
 class JournalError(Exception):
     """The journal cannot be used as it is."""
 
@@ -41,9 +54,21 @@ class JournalChanged(JournalError):
     """Another program or a user changed the file while the arena was writing to it."""
 
 
-def open_journal(path: Path) -> BinaryIO:
+def open_journal(path: Path) -> BufferedReader:
     """Open a journal for reading. Raises JournalError if it is not a regular file, and OSError."""
-    return os.fdopen(_open_regular(path, os.O_RDONLY), "rb", _BUFFER)
+    return cast(BufferedReader, os.fdopen(_open_regular(path, os.O_RDONLY), "rb", _BUFFER))
+
+
+def wrong_start(start: bytes) -> str | None:
+    """Why no line of a file that begins with these bytes can be used; None if its lines have to be looked at."""
+    if not start:
+        return "the journal is empty: nothing was played yet"
+    for packed, (kind, remedy) in _PACKED.items():
+        if start.startswith(packed):
+            return f"this file is compressed with {kind}; unpack it first, with {remedy}"
+    if start.startswith(_MARKS):
+        return "this file begins with a byte-order mark, which no journal has; save it as UTF-8 without one"
+    return None
 
 
 def _open_regular(path: Path, flags: int) -> int:
@@ -81,12 +106,20 @@ def not_a_journal(path: Path) -> str:
     """What this file, of which no line can be used, is instead of a journal, and what was expected. Raises OSError."""
     with open_journal(path) as file:
         start = file.read(_TAIL)
+    if problem := wrong_start(start):
+        return f"{path}: {problem}"
     text = start.decode(errors="replace")
     if "\0" in text or text.count("\ufffd") > 1:  # one may be a character that is cut off
         what = "a binary file"
     else:
         what = "another kind of JSON" if text.lstrip()[:1] in ("{", "[") else "a text"
     return f"{path}: this is not a journal, but {what}; expected a file such as cup.jsonl, which `arena run` writes"
+
+
+def expect_journal(paths: Sequence[Path]) -> None:
+    """Raise JournalError if none of these files is a journal at all, and OSError."""
+    if not any(map(is_journal, paths)):
+        raise JournalError(not_a_journal(paths[0]))
 
 
 def is_of_a_journal(path: Path) -> bool:
@@ -141,7 +174,7 @@ class Journal:
         """Raise JournalError if the file is empty and there is a rescued file beside it, so that the rescued rounds are
         not forgotten."""
         rescued = sorted(self.path.parent.glob(f"{glob.escape(beside(self.path, 'rescued').name)}*.jsonl"))
-        if not self._size and rescued:
+        if self.is_empty and rescued:
             raise JournalError(
                 f"{rescued[-1]} holds what was rescued of {self.path}. To resume it:  mv -i {rescued[-1]} "
                 f"{self.path}   To start again, move it somewhere else."
@@ -150,6 +183,10 @@ class Journal:
     def _remember(self) -> None:
         self._size = os.fstat(self._file).st_size
         self._tail = os.pread(self._file, _TAIL, max(0, self._size - _TAIL))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._size
 
     def remember(self, start: int, line: bytes) -> None:
         """Keep a line that is not a round, with its offset `start`. Whatever happens to the file, a rescue needs the

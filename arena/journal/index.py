@@ -107,9 +107,7 @@ def rounds_in(path: Path) -> tuple[list[ListedRound], list[str]]:
             more += 1
     messages = problems + ([f"{path}: and {more} more lines like these"] if more else []) + reader.remarks()
     if not sound:
-        raise JournalError(
-            not_a_journal(path) if messages else f"{path}:1: the journal is empty: nothing was played yet"
-        )
+        raise JournalError(not_a_journal(path))
     return _with_ambiguity(rounds), messages
 
 

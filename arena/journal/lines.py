@@ -4,14 +4,14 @@ else is computed from it."""
 from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal, cast
+from typing import IO, Annotated, Any, Final, Literal, cast
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from arena.journal.endings import ENDINGS, is_withdrawal
-from arena.journal.file import OPENING, open_journal
+from arena.journal.file import OPENING, open_journal, wrong_start
 from arena.journal.file import VERSION as VERSION
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
@@ -243,10 +243,14 @@ _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
     """Yield every line of the file. `kind` is the union of structs to decode. With `keep_raw`, entries that could be
-    decoded have their line too. Raises JournalError if the path is not a regular file, and OSError."""
+    decoded have their line too. A file that can be no journal, such as an empty or a compressed one, is one entry with
+    a problem. Raises JournalError if the path is not a regular file, and OSError."""
     decode = msgspec.json.Decoder(kind).decode
     start = 0
     with open_journal(path) as file:
+        if problem := wrong_start(file.peek(1)):
+            yield Entry(path, 1, None, problem)
+            return
         for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
             size = len(line)
             try:
@@ -270,7 +274,7 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
             start += size
 
 
-def _rest_of_line(file: BinaryIO) -> int:
+def _rest_of_line(file: IO[bytes]) -> int:
     size = 0
     while rest := file.readline(_LONGEST):
         size += len(rest)

@@ -1,8 +1,9 @@
 """The sequential test in a journal: recomputed from its lines alone."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
+from arena.journal.file import expect_journal
 from arena.journal.lines import BotLine, JournalError, TournamentLine
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader, Progress, no_progress
@@ -24,7 +25,7 @@ def recorded_test(config: RecordedConfig, plan: Plan) -> SequentialTest | None:
     return SequentialTest(config.sprt, names, plan.matches, config.max_faults or 0)
 
 
-def read_test(paths: Iterable[Path], progress: Progress = no_progress) -> tuple[TestState, list[str]]:
+def read_test(paths: Sequence[Path], progress: Progress = no_progress) -> tuple[TestState, list[str]]:
     """The state of the one sequential test that journals hold, and what is wrong with their lines. Raises JournalError
     if there is none or more than one, and OSError."""
     reader, problems = JournalReader(RoundResult), []
@@ -49,6 +50,7 @@ def read_test(paths: Iterable[Path], progress: Progress = no_progress) -> tuple[
                     played = TestedRound(line.id, line.result.winner, line.seats_at_fault(), line.players or ())
                     test.add(line.match, played)
     if found is None:
+        expect_journal(paths)
         raise JournalError(f"{' '.join(map(str, paths))}: there is no sequential test in it; `arena sprt` plays one")
     return found[0].advance(), problems + reader.remarks()
 

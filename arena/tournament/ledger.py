@@ -191,7 +191,7 @@ def read_past(journal: Journal, max_faults: int) -> JournalSummary:
     """Read a journal to resume it, and cut off a torn last line. Raises JournalError, which names the line, for any
     other damage, and for rounds that are not in the schedule: the arena could not tell what is left to play."""
     past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RawRound)
-    for _, entry in reader.read(journal.path):
+    for _, entry in () if journal.is_empty else reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
             continue
@@ -199,7 +199,7 @@ def read_past(journal: Journal, max_faults: int) -> JournalSummary:
             _add(past, journal, entry)
         except (JournalError, ConfigError) as error:
             if past.opening is None and not is_journal(journal.path):
-                raise JournalError(f"{not_a_journal(journal.path)}, or a new name") from None
+                raise JournalError(f"{not_a_journal(journal.path)}; or name a new file") from None
             text = f"{printable(str(error))}; mend or remove the line to resume"
             raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
     past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()

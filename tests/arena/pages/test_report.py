@@ -259,7 +259,7 @@ def test_damaged_lines_are_told_and_sound_rounds_are_shown(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ":1: no round was played yet; there is nothing to report"),
+        (b"", ": the journal is empty: nothing was played yet"),
         (b"hello\nworld\n", ": this is not a journal, but a text; expected .*"),
         (b'{"type":"tour', ":1: the line is torn: .*; there is nothing to report"),
     ],

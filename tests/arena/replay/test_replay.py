@@ -183,7 +183,7 @@ def test_an_empty_file_gets_one_line(tmp_path: Path) -> None:
     path = tmp_path / "cup.jsonl"
     path.touch()
     done = arena("replay", path)
-    assert (done.exit_code, done.stderr) == (2, f"Error: {path}:1: the journal is empty: nothing was played yet\n")
+    assert (done.exit_code, done.stderr) == (2, f"Error: {path}: the journal is empty: nothing was played yet\n")
 
 
 def test_a_journal_without_rounds_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from arena.cli.progress import stamped
-from arena.cli.wording import ending_text, fault_lines, news_text, pairing, resumed_text
+from arena.cli.wording import ending_text, fault_lines, news_text, opened_text, pairing
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.server.events import ServerEvent
 from arena.tournament.events import (
@@ -42,7 +42,7 @@ class LiveDisplay:
     def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
         match event:
             case TournamentOpened():
-                if text := resumed_text(event):
+                if text := opened_text(event):
                     self._say(text)
                 self._figures = _Figures(self._console, event.rounds, event.finished)
             case RoundStarted() | TestAdvanced() | BotIdentified(changes=()):

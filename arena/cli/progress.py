@@ -15,8 +15,8 @@ from arena.cli.wording import (
     ending_text,
     fault_lines,
     news_text,
+    opened_text,
     pairing,
-    resumed_text,
     score_text,
 )
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
@@ -87,7 +87,7 @@ class PlainLines:
                 self._total, self._next = event.rounds, event.finished + 1
                 self._numbers.clear()
                 self._forecast = Forecast(event.rounds - event.finished)
-                if text := resumed_text(event):
+                if text := opened_text(event):
                     self._remark(text)
             case BotIdentified(changes=()):
                 pass  # no news: it is the first of its name

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 from arena.cli.shared import say_on_stderr
-from arena.cli.wording import duration_text, ending_text, fault_lines, news_text, pairing
+from arena.cli.wording import duration_text, ending_text, fault_lines, news_text, opened_text, pairing
 from arena.journal.lines import AnyRound, VoidLine
 from arena.stats.sequential_test import TestState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
@@ -105,9 +105,10 @@ class TestLines:
                 self._advanced(state)
             case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
-            case TournamentOpened() if event.finished:
-                self._say(resumed_text(event.finished))
-            case TournamentOpened() | RoundStarted() | TournamentEnded():
+            case TournamentOpened():
+                if text := _opened_text(event):
+                    self._say(text)
+            case RoundStarted() | TournamentEnded():
                 pass
 
     def _advanced(self, state: TestState) -> None:
@@ -145,9 +146,10 @@ class LiveTest:
                 self._state = state
             case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
-            case TournamentOpened() if event.finished:
-                self._print(resumed_text(event.finished))
-            case TournamentOpened() | RoundStarted() | TournamentEnded():
+            case TournamentOpened():
+                if text := _opened_text(event):
+                    self._print(text)
+            case RoundStarted() | TournamentEnded():
                 pass
 
     def _print(self, text: str) -> None:
@@ -169,5 +171,7 @@ class LiveTest:
         return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
 
 
-def resumed_text(rounds: int) -> str:
-    return f"{counted(rounds, 'round is', 'rounds are')} in the journal already."
+def _opened_text(event: TournamentOpened) -> str | None:
+    if not event.finished:
+        return opened_text(event)
+    return f"{counted(event.finished, 'round is', 'rounds are')} in the journal already."

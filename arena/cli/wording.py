@@ -25,13 +25,18 @@ _REASONS: Final = {
 }
 
 
-def resumed_text(event: TournamentOpened) -> str | None:
-    """A line about the rounds that are in the journal already; None if there are none."""
+def opened_text(event: TournamentOpened) -> str | None:
+    """A line about the rounds that are in the journal already. If there are none, one about the hash with which the
+    organiser can prove later that the deals were fixed now; None if there is no such hash."""
     if not event.finished:
-        return None
+        return _publish_text(event.seed_hash) if event.seed_hash else None
     left = "nothing is left to play" if event.finished == event.rounds else "resuming"
     are = "is" if event.finished == 1 else "are"
     return f"{event.finished} of {event.rounds} rounds {are} in the journal already: {left}."
+
+
+def _publish_text(seed_hash: str) -> str:
+    return f"Publish this now, to prove later that no deal was chosen: the hash of the secret of the deals, {seed_hash}"
 
 
 def duration_text(seconds: float) -> str:

@@ -74,6 +74,11 @@ class Config:
         """Whether two rounds in which each player begins once form a unit of statistics."""
         return self.rules.begins is Begins.ALTERNATE
 
+    @property
+    def seed_hash(self) -> str | None:
+        """The hash of the secret of the deals; None if they have a public seed, or the secret is not known."""
+        return self.key.hash if self.key and not self.key.is_public else None
+
     def recorded(self) -> RecordedConfig:
         """The configuration as the journal keeps it. It does not say where and how fast to play, so that a tournament
         can be resumed elsewhere, with other concurrency. Of the key of the deals it has only the hash, unless the key
@@ -94,7 +99,7 @@ class Config:
             first_cycle=self.first_cycle,
             deals=SCHEME if key else None,
             seed=key.text if key and key.is_public else None,
-            seed_hash=key.hash if key and not key.is_public else None,
+            seed_hash=self.seed_hash,
             sprt=self.sprt,
         )
 

@@ -199,7 +199,7 @@ class Server:
         self.registry.begin(names, self.lobby.names(), closed=not self._server.forever)
         self.lobby.begin(names)
         total, before = planned_rounds(config), len(ledger.finished)
-        self._listener.heard(TournamentOpened(total, before))
+        self._listener.heard(TournamentOpened(total, before, config.seed_hash))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
         tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self._gallery)
         self._tournament = tournament

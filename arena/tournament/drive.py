@@ -50,7 +50,7 @@ def drive(
         before = len(ledger.finished)
         failure = None
         was_over = not missing_rounds(config, ledger)
-        listener.heard(TournamentOpened(total, before))
+        listener.heard(TournamentOpened(total, before, config.seed_hash if journal and config.kept else None))
         if ledger.test is not None:
             listener.heard(TestAdvanced(ledger.test.state))
         tournament = Tournament(config, journal, ledger, listener, table, spare=spare, hire=hire)

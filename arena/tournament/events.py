@@ -27,6 +27,7 @@ class TournamentOpened(Event, frozen=True):
     kind = "tournament"
     rounds: int  # of the whole tournament
     finished: int  # rounds among them that the journal already holds
+    seed_hash: str | None = None  # of the secret of the deals, if there is one and the journal is kept
 
 
 class RoundStarted(Event, frozen=True):

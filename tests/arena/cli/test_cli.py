@@ -79,7 +79,7 @@ def test_a_match_without_faults_leaves_no_folder(tmp_path: Path, monkeypatch: py
 
 def test_a_match_that_is_in_the_journal_already_is_not_played_and_says_so(tmp_path: Path) -> None:
     words = ("play", steady("a"), steady("b"), "--rounds", "2", "--journal", "m.jsonl")
-    assert run_in(tmp_path, *words).stderr == ""
+    assert re.fullmatch(r"Publish this now.* sha256:[0-9a-f]{64}\n", run_in(tmp_path, *words).stderr)
     done = run_in(tmp_path, *words)
     assert done.stderr == "2 of 2 rounds are in the journal already: nothing is left to play.\n"
     assert "Finished round" not in done.stdout
@@ -117,7 +117,8 @@ def test_events_are_json_for_programs(tmp_path: Path) -> None:
     times = [datetime.fromisoformat(event["time"]) for event in events]
     assert times == sorted(times)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time")) for event in events)
-    assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0}
+    promise = json.loads((tmp_path / "c.jsonl").read_text().splitlines()[0])["config"]["seed_hash"]
+    assert events[0] == {"event": "tournament", "rounds": 2, "finished": 0, "seed_hash": promise}
     assert events[4]["id"] == "1.1-2.1"
     assert sum(events[4]["points"]) >= 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli.progress import PlainLines, stamped
 from arena.cli.server_wording import server_text
+from arena.plan.deals import DealKey
 from arena.server.events import (
     BotCame,
     BotLeft,
@@ -43,8 +44,10 @@ def test_every_line_of_a_server_begins_with_a_time_on_a_terminal_too(tmp_path: P
     with arena_in_terminal(words, tmp_path) as session:
         assert session.wait_for_status() == 0
         assert re.match(rf"{TIME} Listening at 127\.0\.0\.1:\d+$", session.lines[0])
-        assert re.match(rf"{TIME} The tournament begins: random, greedy$", session.lines[1])
-        assert session.lines[2].startswith("2/2 rounds ")
+        assert re.match(rf"{TIME} Publish this now", session.lines[1])
+        begins = next(place for place, line in enumerate(session.lines) if "begins" in line)
+        assert re.match(rf"{TIME} The tournament begins: random, greedy$", session.lines[begins])
+        assert session.lines[begins + 1].startswith("2/2 rounds ")
 
 
 def test_each_of_several_lines_has_the_time() -> None:
@@ -54,14 +57,20 @@ def test_each_of_several_lines_has_the_time() -> None:
     assert re.fullmatch(rf"{TIME}   two", said[1])
 
 
-def test_a_tournament_that_is_resumed_says_so_and_counts_on() -> None:
+def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when_it_resumes() -> None:
     said: list[str] = []
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0))
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=4))
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=10))
+    hash_of_secret = DealKey("s").hash
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0, seed_hash=hash_of_secret))
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=1, seed_hash=hash_of_secret))
     assert said == [
         "4 of 10 rounds are in the journal already: resuming.",
         "10 of 10 rounds are in the journal already: nothing is left to play.",
+        "Publish this now, to prove later that no deal was chosen: the hash of the secret of the deals, "
+        + hash_of_secret,
+        "1 of 10 rounds is in the journal already: resuming.",
     ]
 
 

@@ -102,6 +102,8 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)
     os.close(theirs)
-    assert rest[9:].startswith("The tournament begins: anna, random\n")
+    publish, begins, *_ = (line[9:] for line in rest.splitlines())
+    assert publish.startswith("Publish this now")
+    assert begins == "The tournament begins: anna, random"
     assert "it is not connected" in rest  # she did not come
     assert (server.returncode, "random" in out) == (0, True)

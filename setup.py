@@ -31,7 +31,7 @@ COMPILED: Final = (
     "arena/match/host.py",
     "arena/match/referee.py",
     "arena/match/request_fields.py",
-    "arena/match/round_clock.py",
+    "arena/plan/round_clock.py",
     "arena/match/round_play.py",
     "arena/match/translate.py",
     "engine/actions.py",

@@ -200,7 +200,12 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
 @click.option("--all", "show_all", is_flag=True, help="Print every problem, not only the first ones.")
 def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     """Verify journals: play every round again with the referee, derive every deal from the secret that the journal
-    reveals at its end, and recount every point. Large journals are verified on all cores.
+    reveals at its end, recount every point, and find out whether a round is missing. Large journals are verified on
+    all cores.
+
+    A journal that reveals its secret is that of a tournament that is over: all its rounds have to be there. One that
+    does not is not complete, which is no problem: it is said, with the number of its rounds. Compare the hash of the
+    secret with the one that the organiser published when the tournament began.
 
     The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
@@ -210,10 +215,11 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
       arena verify *.jsonl --all
     """
     from arena.journal.verify import verify_journals
+    from arena.stats.recorded_test import recorded_end
     from arena.support.text import counted
 
     with journal_errors(), reading("Verifying", journals) as progress:
-        report = verify_journals(journals, progress=progress)
+        report = verify_journals(journals, progress=progress, ends_early=recorded_end)
     if not report.tournaments:
         refuse_no_journal(journals)
     problems = [*report.torn, *report.problems]
@@ -224,10 +230,15 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
         click.echo(f"and {more:,} more; `arena verify --all` prints every problem")
     for remark in report.remarks:
         click.echo(remark)
-    verdict = counted(len(report.problems), "problem") if report.problems else "all in order"
+    completeness = ", but not complete" if report.incomplete else " and complete"
+    verdict = counted(len(report.problems), "problem") if report.problems else f"all in order{completeness}"
     resumed = f", resumed {counted(report.resumes, 'time')}" if report.resumes else ""
     what = f"{counted(report.rounds, 'round')} of {counted(report.tournaments, 'tournament')}"
     click.echo(f"{what}, {report.voids} void{resumed}: {verdict}")
+    if len(report.promises) == report.tournaments == 1:
+        click.echo(
+            f"The secret of the deals has the hash {report.promises[0]}: compare it with the one published before play."
+        )
     if report.not_rated:
         click.echo(f"Rounds in which a person had help, and which are not rated: {report.not_rated}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):

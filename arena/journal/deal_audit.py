@@ -56,6 +56,7 @@ class DealAudit:
         self._voids: Counter[str] = Counter()  # by round
         self.resumes = 0
         self._unconfirmed: list[_Claim] = []
+        self.revealed_at: Place | None = None  # the line that has the secret
 
     def add_void(self, round_id: str) -> None:
         self._voids[round_id] += 1
@@ -65,7 +66,12 @@ class DealAudit:
 
     @property
     def is_revealed(self) -> bool:
-        return self._key is not None and not self._key.is_public
+        return self.revealed_at is not None
+
+    @property
+    def promise(self) -> str | None:
+        """The hash of the secret; None if the deals have a public seed."""
+        return self._promise
 
     def check(self, place: Place, line: RoundLine, planned: PlannedRound, deal_follows: bool | None) -> Iterator[str]:
         """Yield what is wrong with the deal of the round at this place. `deal_follows` says whether it follows from the
@@ -97,7 +103,7 @@ class DealAudit:
         if key.hash != self._promise:
             yield place, "this secret is not the one whose hash opened the tournament"
             return
-        self._key = key
+        self._key, self.revealed_at = key, place
         for claim in self._unconfirmed:
             if problem := claim.problem(key):
                 yield claim.place, f"round {claim.planned.id}: {problem}"

@@ -47,6 +47,11 @@ class Plan:
         """The ids of all matches, in the order of the schedule."""
         return self._matches
 
+    def meetings(self) -> Iterator[tuple[str, tuple[str, str], int]]:
+        """Yield each match, in the order of the schedule: its id, its bots, and how many rounds it has."""
+        for match in self._matches.values():
+            yield match.id, (self._names[match.bots[0]], self._names[match.bots[1]]), match.length
+
     def find(self, id: str) -> tuple[PlannedRound, tuple[str, str]] | None:
         """The planned round with this id, and its bots; None if there is none."""
         match = self._matches.get(id.rpartition(".")[0])

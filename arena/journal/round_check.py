@@ -5,11 +5,15 @@ any order. verify.py checks what a round has to do with others.
 """
 
 from collections.abc import Iterator
+from math import inf
 
 from msgspec import Struct
 
 from arena.journal.endings import ENDINGS, Fault, check
 from arena.journal.lines import RoundLine, game_record
+from arena.plan.round_clock import RoundClock, limits_text
+from arena.plan.time_control import TimeLimits
+from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.record import GameRecord, dealt, steps
@@ -31,6 +35,22 @@ def check_round(line: RoundLine) -> RoundCheck:
     except (EngineError, ValueError) as error:
         problems.append(str(error))
     return RoundCheck(tuple(problems), deal_follows)
+
+
+def late_answer(line: RoundLine, limits: tuple[TimeLimits, TimeLimits]) -> str | None:
+    """The first move that took longer than the clock allowed, which would have lost the round. This needs the limits of
+    the bots, which verify.py knows."""
+    clock = RoundClock(limits)
+    for number, (seat, _, ms) in enumerate(line.moves, 1):
+        if ms is None or seat not in SEATS:
+            continue
+        shown, allowed = clock.left(Seat(seat))
+        if ms > allowed:
+            margin = limits[seat].margin_ms
+            return f"move {number}: took {ms} ms, but {line.bots[seat]} had {limits_text(shown)}, and {margin} ms more"
+        if allowed < inf:
+            clock.spend(Seat(seat), ms)
+    return None
 
 
 def _inconsistencies(line: RoundLine) -> Iterator[str]:

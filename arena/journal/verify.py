@@ -1,23 +1,32 @@
-"""`arena verify`: play every round of a journal again by the rules, and recount every point. No bot is needed."""
+"""`arena verify`: play every round of a journal again by the rules, recount every point, and find out which rounds are
+missing. No bot is needed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from arena.journal.completeness import EarlyEnd, PlayedRounds
 from arena.journal.deal_audit import DealAudit, Place
 from arena.journal.line_workers import Task, answers, cores
 from arena.journal.lines import BotLine, Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
 from arena.journal.planned import Plan, plan_of
 from arena.journal.players import Players
 from arena.journal.reader import JournalReader, Progress, no_progress
-from arena.journal.round_check import RoundCheck, check_round
+from arena.journal.round_check import RoundCheck, check_round, late_answer
 from arena.plan.config import ConfigError
-from arena.support.text import printable
+from arena.plan.deals import is_recorded
+from arena.plan.recorded_config import RecordedConfig
+from arena.plan.time_control import TimeLimits
+from arena.support.text import counted, printable
 
 _WORTH_WORKERS: Final = 2_000_000  # bytes of journals; to verify fewer takes no longer than to start workers
+_NO_LIMITS: Final = TimeLimits(move_ms=None)
+
+# Makes what says when a tournament is over that need not play all its rounds; None for any other tournament.
+EndsEarly = Callable[[RecordedConfig, Plan], EarlyEnd | None]
 
 
 @attrs.frozen
@@ -41,6 +50,20 @@ class Report:
     remarks: list[str] = attrs.field(factory=list)
     points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted; only of rounds that are rated
     not_rated: int = 0  # rounds among them in which a person had help
+    incomplete: int = 0  # tournaments that are not over, as far as their journal says
+    promises: list[str] = attrs.field(factory=list)  # hashes of the secrets of the deals, in the order of reading
+
+
+@attrs.define
+class _Promised:
+    """What the opening line of a tournament says about its rounds, and what they make of it."""
+
+    plan: Plan
+    deals: DealAudit
+    played: PlayedRounds
+    test: EarlyEnd | None  # a sequential test, which needs only some of its rounds
+    limits: dict[str, TimeLimits]  # by bot
+    started: frozenset[str]  # bots that the arena started: no person is among them
 
 
 @attrs.define
@@ -48,12 +71,8 @@ class _Tournament:
     """The tournament whose rounds are being read."""
 
     path: Path
-    plan: Plan | None = None  # None if its opening line is damaged
-    is_test: bool = False  # a sequential test, which needs only some of its rounds
-    deals: DealAudit | None = None  # likewise
+    promised: _Promised | None = None  # None if its opening line is damaged
     players: Players = attrs.field(factory=Players)
-    started: frozenset[str] = frozenset()  # bots that the arena started: no person is among them
-    seen: set[str] = attrs.field(factory=set)  # ids of its rounds
 
 
 def worth_workers(paths: Sequence[Path]) -> int:
@@ -61,59 +80,69 @@ def worth_workers(paths: Sequence[Path]) -> int:
     return cores() if sum(path.stat().st_size for path in paths) >= _WORTH_WORKERS else 0
 
 
-def verify_journals(paths: Sequence[Path], workers: int | None = None, progress: Progress = no_progress) -> Report:
+def verify_journals(
+    paths: Sequence[Path],
+    workers: int | None = None,
+    progress: Progress = no_progress,
+    ends_early: EndsEarly = lambda _config, _plan: None,
+) -> Report:
     """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError.
 
     The number of worker processes is chosen by the size of the journals unless it is given; without any, the work is
-    done here. `progress` is called with each entry that is verified."""
+    done here. `progress` is called with each entry that is verified. `ends_early` knows when sequential tests are over;
+    without it they have to have all their rounds."""
     workers = worth_workers(paths) if workers is None else workers
     report, reader = Report(), JournalReader(RoundLine, keep_raw=workers > 0)
     current: _Tournament | None = None
     entries = (entry for _, entry in reader.read_all(paths))
     with closing(answers(entries, Task(check_round, RoundCheck), workers)) as checked:
         for entry, check in checked:
-            current = _verify(entry, check, current, report)
+            if isinstance(entry.line, TournamentLine):
+                _ended(current, report)
+                current = _begun(entry, report, ends_early)
+            else:
+                _verify(entry, check, current, report)
             progress(entry)
-    _report_missing(current, report)
+    _ended(current, report)
     report.tournaments = reader.tournaments
     report.remarks += reader.remarks()
     return report
 
 
-def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None, report: Report) -> _Tournament | None:
-    """Verify one line of the current tournament. Returns the tournament that the next line belongs to."""
+def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None, report: Report) -> None:
+    """Verify one line of the current tournament."""
     place = entry.path, entry.number
+    promised = current.promised if current else None
     match entry.line:
         case None:
             (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
-        case TournamentLine():
-            _report_missing(current, report)
-            return _begun(entry, report)
         case VoidLine() | ResumeLine() | RevealLine() as other:
             report.voids += isinstance(other, VoidLine)
-            if current is not None and current.plan is not None and current.deals is not None:
-                for where, text in _verify_other(place, other, current, current.plan, current.deals):
-                    report.problems.append(Problem(*where, printable(text)))
+            for where, text in _verify_other(place, other, promised) if promised else ():
+                report.problems.append(Problem(*where, printable(text)))
         case BotLine() as bot:
             assert current is not None  # the reader leaves it out, too
-            for text in current.players.check(bot, current.plan.names if current.plan else None):
+            for text in current.players.check(bot, promised.plan.names if promised else None):
                 report.problems.append(Problem(*place, printable(text)))
+            if promised and promised.test:
+                promised.test.meet(bot)
         case RoundLine() as line:
             assert current is not None  # the reader leaves out rounds without a tournament
             assert check is not None
             for text in _verify_round(place, line, check, current, report):
                 report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
-    return current
 
 
-def _begun(entry: Entry, report: Report) -> _Tournament:
-    begun, config = _Tournament(entry.path), entry.line.config
-    problem = entry.problem
+def _begun(entry: Entry, report: Report, ends_early: EndsEarly) -> _Tournament:
+    begun, config, problem = _Tournament(entry.path), entry.line.config, entry.problem
     try:
-        begun.plan = plan_of(config)
-        begun.deals = DealAudit(config, begun.plan.rules)
-        begun.is_test = config.sprt is not None
-        begun.started = frozenset(bot.name for bot in config.bots if not bot.remote)
+        plan = plan_of(config)
+        deals, bots = DealAudit(config, plan.rules), config.bots or ()
+        # Arenas before 0.2 kept the time in another way.
+        limits = {bot.name: bot.clock for bot in bots if bot.clock} if is_recorded(config) else {}
+        started = frozenset(bot.name for bot in bots if not bot.remote)
+        begun.promised = _Promised(plan, deals, PlayedRounds(plan), ends_early(config, plan), limits, started)
+        report.promises += [deals.promise] if deals.promise else []
     except ConfigError as error:
         problem = problem or f"the configuration is damaged: {printable(str(error))}"
     if problem:
@@ -122,16 +151,17 @@ def _begun(entry: Entry, report: Report) -> _Tournament:
 
 
 def _verify_other(
-    place: Place, line: VoidLine | ResumeLine | RevealLine, tournament: _Tournament, plan: Plan, deals: DealAudit
+    place: Place, line: VoidLine | ResumeLine | RevealLine, promised: _Promised
 ) -> Iterator[tuple[Place, str]]:
     """Check the lines besides rounds that determine deals: voids, resumes and the secret."""
+    deals = promised.deals
     if deals.is_revealed:
         yield place, "this line comes after the secret of the deals was revealed"
     match line:
         case VoidLine():
-            if different := next(plan.differences_of_void(line), None):
+            if different := next(promised.plan.differences_of_void(line), None):
                 yield place, f"void round {line.id}: {different}"
-            elif line.id in tournament.seen:
+            elif line.id in promised.played:
                 yield place, f"round {line.id} is void after it was finished"
             deals.add_void(line.id)
         case ResumeLine():
@@ -147,46 +177,73 @@ def _verify_round(
     report.not_rated += line.assisted is not None
     for name, points in zip(line.bots, line.result.points, strict=True):
         report.points[name] = report.points.get(name, 0) + (points if line.assisted is None else 0)
-    if tournament.plan is not None and tournament.deals is not None:
-        yield from _differences_from_plan(place, line, check, tournament.plan, tournament.deals)
+    if tournament.promised is not None:
+        yield from _broken_promises(place, line, check, tournament.promised)
     yield from check.problems
     yield from tournament.players.check_round(line)
-    if line.assisted is not None and (name := line.bots[line.assisted.seat]) in tournament.started:
+
+
+def _broken_promises(place: Place, line: RoundLine, check: RoundCheck, promised: _Promised) -> Iterator[str]:
+    """Compare a round with what the opening line says of it."""
+    different = list(promised.plan.differences(line))
+    yield from different
+    found = promised.plan.find(line.id)
+    if found is not None and line.rules == promised.plan.rules.name:  # else there is no deal to compare with
+        yield from promised.deals.check(place, line, found[0], check.deal_follows)
+    one, two = (promised.limits.get(name, _NO_LIMITS) for name in line.bots)
+    if late := late_answer(line, (one, two)):
+        yield late
+    if line.assisted is not None and (name := line.bots[line.assisted.seat]) in promised.started:
         yield f"it says that {name} had help, but {name} is a bot that the arena started"
-    tournament.seen.add(line.id)
+    promised.played.add(line.id)
+    if promised.test and not different:
+        promised.test.add_line(line)
 
 
-def _report_missing(tournament: _Tournament | None, report: Report) -> None:
-    """Report what is missing from a tournament. That it is not finished is a remark, not a problem."""
-    if tournament is None or tournament.plan is None or tournament.deals is None:
+def _ended(tournament: _Tournament | None, report: Report) -> None:
+    """Report what is missing from a tournament. That it is not finished is a remark, not a problem; but one whose
+    secret is revealed is over."""
+    if tournament is None or tournament.promised is None:
         return
-    path, plan, deals = tournament.path, tournament.plan, tournament.deals
+    path, promised = tournament.path, tournament.promised
+    deals, played, test = promised.deals, promised.played, promised.test
     report.resumes += deals.resumes
     report.remarks += (f"{path}: {remark}" for remark in tournament.players.remarks())
-    missing = plan.total - sum(plan.find(id) is not None for id in tournament.seen)
-    if missing and tournament.is_test:
-        report.remarks.append(f"{path}: whether this sequential test is decided, `arena table --sprt` says")
-    elif missing:
-        are = "is" if missing == 1 else "are"
-        report.remarks.append(f"{path}: {missing} of {plan.total} rounds {are} not played yet")
+    count, total = played.count, promised.plan.total
+    is_over = count == total or (test is not None and test.is_over)
+    unproven = deals.unproven()
+    if deals.revealed_at is not None and not is_over:
+        report.problems += (Problem(*deals.revealed_at, printable(text)) for text in _missing(promised))
+    elif not is_over:
+        report.incomplete += 1
+        report.remarks.append(f"{path}: not complete: {_so_far(promised)}")
+    elif unproven:
+        text = f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it again"
+        report.problems.append(Problem(*unproven[0], text))
     if deals.is_public:
         report.remarks.append(
             f"{path}: the deals come from a public seed: a bot author who knew it could know them in advance"
         )
-    if (unproven := deals.unproven()) and missing:
-        report.remarks.append(
-            f"{path}: the secret of the deals is not revealed yet; when it is, at the end of the tournament, it will "
-            f"prove {unproven[1]}"
-        )
-    elif unproven:
-        text = f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it again"
-        report.problems.append(Problem(*unproven[0], text))
 
 
-def _differences_from_plan(
-    place: Place, line: RoundLine, check: RoundCheck, plan: Plan, deals: DealAudit
-) -> Iterator[str]:
-    yield from plan.differences(line)
-    found = plan.find(line.id)
-    if found is not None and line.rules == plan.rules.name:  # else there is no deal to compare with
-        yield from deals.check(place, line, found[0], check.deal_follows)
+def _missing(promised: _Promised) -> Iterator[str]:
+    """Yield what is missing from a tournament that is said to be over."""
+    if promised.test is None:
+        for text in promised.played.missing():
+            yield f"missing, although the secret is revealed and the tournament over: {text}"
+    else:
+        first = promised.played.first_missing
+        yield f"missing, although the secret is revealed: what decides this sequential test, from round {first} on"
+
+
+def _so_far(promised: _Promised) -> str:
+    """How much there is of a tournament that is not over."""
+    if promised.test is None:
+        text = f"{promised.played.count} of {counted(promised.plan.total, 'round')}"
+    else:
+        text = f"{counted(promised.played.count, 'round')}, which do not decide this sequential test"
+    if promised.deals.promise is None:
+        return text
+    text += "; the secret of the deals is not revealed yet"
+    unproven = promised.deals.unproven()
+    return f"{text}: at the end of the tournament it will prove {unproven[1]}" if unproven else text

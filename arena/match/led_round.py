@@ -15,8 +15,8 @@ from arena.bots.player import Player
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask, Referee
-from arena.match.round_clock import RoundClock, TimeLeft
 from arena.match.round_play import RoundPlay, TimeKeeper
+from arena.plan.round_clock import RoundClock, TimeLeft
 from arena.plan.time_control import TimeLimits
 from arena.support.timekeeping import Stalls
 from engine.actions import parse

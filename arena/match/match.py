@@ -14,9 +14,9 @@ from arena.match.audience import Audience, Scene, Sight
 from arena.match.host import Host
 from arena.match.referee import Move, Referee
 from arena.match.reveals import Reveals
-from arena.match.round_clock import RoundClock
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.plan.deals import Dealt
+from arena.plan.round_clock import RoundClock
 from arena.plan.schedule import PlannedMatch, PlannedRound
 from arena.support.timekeeping import Stalls
 from engine.cards import SEATS, Seat, other

@@ -23,11 +23,11 @@ from arena.bots.wants import Ask, Hear, Logic
 from arena.journal.endings import Fault
 from arena.match.host import Host
 from arena.match.referee import Ask as Question
-from arena.match.round_clock import RoundClock, TimeLeft
+from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Action, BotMessage, Clock, EncodedRequest
+from protocol.messages import Action, BotMessage, EncodedRequest
 from protocol.session import State
 
 Players = tuple[Player, Player]
@@ -149,7 +149,7 @@ class RoundPlay:
         assert question is not None
         link = player.link
         shown, _ = self._clock.left(seat)
-        allowed = _allowed(shown)
+        allowed = limits_text(shown)
         if link is None:
             gone = f"its connection was lost, and its time ran out before it was back ({allowed})"
             self._referee.forfeit(seat, Fault.DISCONNECTED, gone)
@@ -172,9 +172,3 @@ def _answers_until(link: Conversation, until: float) -> Logic[bool]:
     except (RemoteProtocolError, LinkClosed, TimeIsUp):
         return False  # what the bot sent instead of an answer does not matter now
     return True
-
-
-def _allowed(clock: Clock) -> str:
-    parts = [f"{clock.move_ms} ms for an answer"] if clock.move_ms is not None else []
-    parts += [f"{clock.bank_ms} ms left in the bank"] if clock.bank_ms is not None else []
-    return " and ".join(parts)

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import attrs
+
+from arena.journal.endings import ENDINGS, seats_at_fault
 from arena.journal.file import expect_journal
-from arena.journal.lines import BotLine, JournalError, TournamentLine
+from arena.journal.lines import AnyRound, BotLine, JournalError, RoundLine, TournamentLine
 from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader, Progress, no_progress
 from arena.plan.config import ConfigError
@@ -23,6 +26,36 @@ def recorded_test(config: RecordedConfig, plan: Plan) -> SequentialTest | None:
     if len(names) != 2 or config.rounds != 2 or not config.pairs:
         raise ConfigError("it is said to be a sequential test, but not one of pairs of rounds between two bots")
     return SequentialTest(config.sprt, names, plan.matches, config.max_faults or 0)
+
+
+def tested(line: AnyRound) -> TestedRound:
+    """What a test needs to know of a round."""
+    winner, charged = line.result.winner, None if line.fault is None else line.fault.seat
+    at_fault = seats_at_fault(ENDINGS[line.result.ending], winner, charged)
+    return TestedRound(line.id, winner, at_fault, line.players or ())
+
+
+@attrs.frozen
+class _RecordedEnd:
+    """Says whether a recorded test is over, for those who read its lines for another reason."""
+
+    _test: SequentialTest
+
+    def meet(self, line: BotLine, /) -> None:
+        self._test.meet(line)
+
+    def add_line(self, line: RoundLine, /) -> None:
+        self._test.add(line.match, tested(line))
+
+    @property
+    def is_over(self) -> bool:
+        return self._test.advance().end is not None
+
+
+def recorded_end(config: RecordedConfig, plan: Plan) -> _RecordedEnd | None:
+    """What says when a recorded tournament is over before its last round; None if it is no test. Raises ConfigError."""
+    test = recorded_test(config, plan)
+    return None if test is None else _RecordedEnd(test)
 
 
 def read_test(paths: Sequence[Path], progress: Progress = no_progress) -> tuple[TestState, list[str]]:

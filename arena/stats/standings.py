@@ -87,6 +87,8 @@ class Standings:
         self._unfinished_matches = 0  # of tournaments that were followed by another one
         self._config = RecordedConfig()  # of the tournament whose rounds are added
         self._planned: int | None = 0
+        self._before = 0  # rounds of earlier tournaments
+        self.lost_rounds = 0  # planned ones of tournaments that are over, but not in the journal
         self.public_seeds = 0  # tournaments whose deals could be known in advance
         self.tests = 0  # sequential tests among the tournaments
         self.sandboxes = Sandboxes()
@@ -99,11 +101,12 @@ class Standings:
     def missing_rounds(self) -> int | None:
         """How many rounds are still to be played; None if a journal does not say how many there will be."""
         known = self._planned is not None and self._config.total is not None
-        return max(0, (self._planned or 0) - self.rounds) if known else None
+        return max(0, (self._planned or 0) - self.rounds - self.lost_rounds) if known else None
 
     def begin(self, line: TournamentLine) -> None:
         """Begin another tournament, whose ids are independent of those before."""
         self._config = config = line.config
+        self._before = self.rounds
         self.public_seeds += is_recorded(config) and config.seed is not None
         self.tests += config.sprt is not None
         self.sandboxes.add(config)
@@ -115,6 +118,10 @@ class Standings:
         self._open_matches.clear()
         if self._planned is not None:  # a journal by another program may not say how many rounds are planned
             self._planned = None if config.total is None else self._planned + config.total
+
+    def end(self) -> None:
+        """The tournament is over, so whatever is missing of it was removed."""
+        self.lost_rounds += max(0, (self._config.total or 0) - (self.rounds - self._before))
 
     def add_void(self, line: VoidLine) -> None:
         self.voids += 1
@@ -355,7 +362,10 @@ def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress:
                 case BotLine():
                     standings.roster.add(line)
                     continue
-                case ResumeLine() | RevealLine():
+                case RevealLine():
+                    standings.end()
+                    continue
+                case ResumeLine():
                     continue
                 case None:
                     yield entry.message

@@ -100,6 +100,8 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
     found += result_notes(standings)
     if missing := standings.missing_rounds:
         found.append(f"Rounds still to be played: {missing} of {standings.rounds + missing}.")
+    if lost := standings.lost_rounds:
+        found.append(f"Rounds that were played but are not in the journal, see `arena verify`: {lost}.")
     if unfinished := standings.unfinished_matches:
         found.append(f"Matches not finished: {unfinished}.")
     if standings.forfeits:

@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
-from arena.journal.endings import ENDINGS, Fault, seats_at_fault
+from arena.journal.endings import ENDINGS, Fault
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import (
     AnyRound,
@@ -30,8 +30,8 @@ from arena.plan.config import Config, ConfigError
 from arena.plan.deals import DealKey, is_recorded
 from arena.plan.recorded_config import differences, test_difference
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
-from arena.stats.recorded_test import recorded_test
-from arena.stats.sequential_test import SequentialTest, TestedRound
+from arena.stats.recorded_test import recorded_test, tested
+from arena.stats.sequential_test import SequentialTest
 from arena.support.text import printable
 from arena.support.timestamps import utc_now
 from arena.tournament.identities import Identities, check_unchanged
@@ -67,7 +67,7 @@ class Ledger:
         self.finished.add(line.id)
         self.identities.unknown += line.players is None
         if self.test is not None:
-            self.test.add(line.match, _for_test(line))
+            self.test.add(line.match, tested(line))
         first = Seat(line.first)
         before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
         self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
@@ -120,12 +120,6 @@ class Ledger:
             self.finished.discard(planned.id)
             self.voids.pop(planned.id, None)
             self.dealt.pop(planned.id, None)
-
-
-def _for_test(line: AnyRound) -> TestedRound:
-    winner, charged = line.result.winner, None if line.fault is None else line.fault.seat
-    at_fault = seats_at_fault(ENDINGS[line.result.ending], winner, charged)
-    return TestedRound(line.id, winner, at_fault, line.players or ())
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:

@@ -23,7 +23,7 @@ import trio
 
 from arena.bots.streams import TcpStream
 from arena.journal.lines import Journal
-from arena.match.round_clock import RoundClock
+from arena.plan.round_clock import RoundClock
 from arena.plan.server_config import read_server_file
 from arena.plan.tokens import token_hash
 from arena.server.events import BotCame, CycleBegins, ServerEvent

@@ -25,8 +25,8 @@ import trustme
 
 from arena.cli.progress import Quiet
 from arena.journal.lines import Journal
-from arena.match.round_clock import RoundClock
 from arena.plan.config import Config
+from arena.plan.round_clock import RoundClock
 from arena.plan.server_config import ServerConfig, read_server_file
 from arena.plan.tokens import token_hash
 from arena.server.server import Server

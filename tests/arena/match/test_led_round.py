@@ -7,7 +7,7 @@ import pytest
 from arena.journal.endings import Fault
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove
 from arena.match.referee import Referee
-from arena.match.round_clock import RoundClock
+from arena.plan.round_clock import RoundClock
 from arena.plan.time_control import TimeLimits
 from engine.cards import SEATS, Seat
 from engine.deal import Deal

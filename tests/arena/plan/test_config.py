@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.match.round_clock import RoundClock
 from arena.plan.bot_spec import BotSpec, Restart
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
 from arena.plan.recorded_config import differences
+from arena.plan.round_clock import RoundClock
 from arena.plan.schedule import Format
 from arena.plan.server_config import read_server_file
 from arena.plan.time_control import ClockError, TimeLimits, parse_tc

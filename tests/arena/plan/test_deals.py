@@ -84,7 +84,7 @@ def test_the_secret_is_nowhere_but_in_its_file_until_the_tournament_is_over(
             assert secret not in path.read_text()
     report = verify_journals([journal])
     assert report.problems == []
-    assert "the secret of the deals is not revealed yet" in report.remarks[1]
+    assert "the secret of the deals is not revealed yet" in report.remarks[0]
 
     run(config)
     assert json.loads(journal.read_text().splitlines()[-1]) == {"type": "reveal", "v": 1, "secret": key.text}

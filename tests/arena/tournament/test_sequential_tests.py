@@ -14,6 +14,7 @@ from arena.journal.lines import JournalLine, RevealLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import Config
 from arena.plan.sprt_config import test_from_command_line as from_words
+from arena.stats.recorded_test import recorded_end
 from arena.stats.sequential_test import End, TestState
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TestAdvanced, TournamentEvent
@@ -95,9 +96,8 @@ def test_a_test_with_a_secret_reveals_it_as_soon_as_it_is_decided(tmp_path: Path
     lines = [entry.line for entry in read(journal, JournalLine)]
     assert isinstance(lines[-1], RevealLine)
     assert not (tmp_path / "test.secret").exists()
-    report = verify_journals([journal])
-    assert report.problems == []
-    assert report.remarks == [f"{journal}: whether this sequential test is decided, `arena table --sprt` says"]
+    report = verify_journals([journal], ends_early=recorded_end)
+    assert (report.problems, report.remarks, report.incomplete) == ([], [], 0)
     saved = journal.read_bytes()
     again = drive(config, Quiet())
     assert (again.test, again.failure) == (ran.test, None)
@@ -106,6 +106,24 @@ def test_a_test_with_a_secret_reveals_it_as_soon_as_it_is_decided(tmp_path: Path
     (tmp_path / "test.secret").write_text(lines[-1].secret)
     assert drive(config, Quiet()).test == ran.test
     assert journal.read_bytes() == saved
+
+
+def test_a_test_that_lost_what_decides_it_is_found_out(tmp_path: Path) -> None:
+    journal = tmp_path / "test.jsonl"
+    drive(attrs.evolve(config_of(journal, concurrency="1"), seed=""), Quiet())
+    lines = journal.read_bytes().splitlines(keepends=True)
+    rounds = [line for line in lines if line.startswith(b'{"type":"round"')]
+    for place, first in ((3, "2.1-2.2"), (len(rounds) - 1, rounds_in(journal)[-1].id)):
+        journal.write_bytes(b"".join(line for line in lines if line != rounds[place]))
+        (problem,) = verify_journals([journal], ends_early=recorded_end).problems
+        words = f"missing, although the secret is revealed: what decides this sequential test, from round {first} on"
+        assert problem.text == words
+        journal.write_bytes(b"".join(lines))
+    journal.write_bytes(b"".join(line for line in lines[:-1] if line != rounds[-1]))
+    report = verify_journals([journal], ends_early=recorded_end)
+    assert (report.problems, report.incomplete) == ([], 1)
+    count = len(rounds) - 1
+    assert f"not complete: {count} rounds, which do not decide this sequential test; the secret" in report.remarks[0]
 
 
 def test_each_state_is_told_after_the_rounds_that_it_counts_are_saved(tmp_path: Path) -> None:

@@ -28,6 +28,13 @@ class RoundClock:
             self._left[seat] = _left(limits, max(0, bank - round(ms)) + limits.increment_ms)
 
 
+def limits_text(clock: Clock) -> str:
+    """What a seat has left, in words."""
+    parts = [f"{clock.move_ms} ms for an answer"] if clock.move_ms is not None else []
+    parts += [f"{clock.bank_ms} ms left in the bank"] if clock.bank_ms is not None else []
+    return " and ".join(parts)
+
+
 def _left(limits: TimeLimits, bank_ms: int | None) -> TimeLeft:
     allowed = [ms for ms in (limits.move_ms, bank_ms) if ms is not None]
     return Clock(limits.move_ms, bank_ms), min(allowed) + limits.margin_ms if allowed else math.inf

@@ -14,6 +14,7 @@ from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to
 from arena.support.text import counted
 from arena.tournament.events import (
     BotIdentified,
+    BotReadmitted,
     BotWithdrawn,
     Listener,
     Noticed,
@@ -67,7 +68,7 @@ class _Incidents:
         self._say = say
         self._faults = 0
 
-    def heard(self, event: RoundFinished | RoundVoid | BotWithdrawn | BotIdentified | Noticed) -> None:
+    def heard(self, event: RoundFinished | RoundVoid | BotWithdrawn | BotReadmitted | BotIdentified | Noticed) -> None:
         match event:
             case RoundFinished():
                 if event.line.fault:
@@ -103,7 +104,7 @@ class TestLines:
         match event:
             case TestAdvanced(state):
                 self._advanced(state)
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
+            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
             case TournamentOpened():
                 if text := _opened_text(event):
@@ -144,7 +145,7 @@ class LiveTest:
             case TestAdvanced(state):
                 self._pace.seconds(state, 1)
                 self._state = state
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotIdentified() | Noticed():
+            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
             case TournamentOpened():
                 if text := _opened_text(event):

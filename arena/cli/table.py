@@ -131,12 +131,13 @@ def table(
     \b
     Columns: Rank, Group, Name, Elo, Bound, +/-, Ranks, LOS, Rounds, Wins, Losses, Score, Draws,
     Matches, Points, Points against, Average points, Faults, Illegal move, Malformed, Timeout, Crashed,
-    Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Voids, Mean ms, P99 ms,
-    Sandbox, Bot, Version, Fingerprint, Rules
+    Failed to start, Disconnected, Out of memory, Out of cpu, Out of processes, Forfeits, Voids, Mean ms,
+    P99 ms, Sandbox, Bot, Version, Fingerprint, Rules
 
     Bound says whether Elo is only a bound: if a group of bots, or a single one, never lost to the others, the distance
-    between the groups is unknown. The columns between Faults and Voids count one kind of fault each. Sandbox is full,
-    none, missing (it was to be tried, but could not be had) or mixed.
+    between the groups is unknown. The columns between Faults and Forfeits count one kind of fault each. Forfeits are
+    rounds that a withdrawn bot lost without playing. Sandbox is full, none, missing (it was to be tried, but could not
+    be had) or mixed.
 
     A name is one player, unless it stands for different programs in several tournaments, or was played by different
     rules: these are rated apart, and a remark says so. With --by version, every version of a bot is rated apart: what

@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Final
 
 from arena.journal.lines import AnyRound, VoidLine
 from arena.support.text import printable, printable_lines
-from arena.tournament.events import BotIdentified, BotWithdrawn, Noticed, RoundVoid, TournamentOpened
+from arena.tournament.events import (
+    BotIdentified,
+    BotReadmitted,
+    BotWithdrawn,
+    Comeback,
+    Noticed,
+    RoundVoid,
+    TournamentOpened,
+)
 
 if TYPE_CHECKING:
     from arena.server.events import ServerEvent
@@ -84,7 +92,7 @@ def fault_lines(line: AnyRound) -> list[str]:
     return [printable(text) for text in found]
 
 
-def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | Noticed | ServerEvent") -> str:
+def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted | Noticed | ServerEvent") -> str:
     match event:
         case RoundVoid():
             return _void_text(event.line)
@@ -92,13 +100,27 @@ def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | Noticed | Serve
             text = f"{event.line.name} has changed: {'; '.join(event.changes)}. Its rounds are told apart from now on."
             return printable(text)
         case BotWithdrawn():
-            return f"{event.bot} is withdrawn after {event.faults} faults in a row; its remaining rounds are forfeited"
+            return _withdrawal_text(event)
+        case BotReadmitted():
+            return f"{event.bot} was repaired and plays again; the rounds that it forfeited stay lost."
         case Noticed():
             return printable(event.text)
         case _:
             from arena.cli.server_wording import server_text  # needed only by a server
 
             return server_text(event)
+
+
+_COMEBACKS: Final = {
+    Comeback.ACCEPTED: "It plays again if you repair its program and resume with --changed continue.",
+    Comeback.REPAIRED: "It plays again if you repair its program and resume.",
+    Comeback.NONE: "It plays again in another tournament: nothing shows whether a bot that connects was repaired.",
+}
+
+
+def _withdrawal_text(event: BotWithdrawn) -> str:
+    withdrawn = f"{event.bot} is {'still ' if event.still else ''}withdrawn after {event.faults} faults in a row"
+    return f"{withdrawn}; its remaining rounds are forfeited. {_COMEBACKS[event.comeback]}"
 
 
 def _void_text(line: VoidLine) -> str:

@@ -37,6 +37,9 @@ ENDED_BETWEEN_ROUNDS: Final = "after the previous round"
 _BY_THE_MOVER: Final = (Fault.ILLEGAL_MOVE, Fault.MALFORMED, Fault.TIMEOUT)
 
 
+WITHDRAWN: Final = "withdrawn"  # how lists name the ending of a round that a withdrawn bot lost without playing
+
+
 def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
     """Whether a fault with these fields means that a withdrawn bot did not play.
 

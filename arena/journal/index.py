@@ -10,11 +10,12 @@ from typing import Final
 import attrs
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
 from arena.journal.file import not_a_journal
 from arena.journal.lines import (
     AssistedLine,
     BotLine,
+    FaultLine,
     JournalError,
     Milliseconds,
     RoundLine,
@@ -47,6 +48,7 @@ class _RoundSummary(RoundName, frozen=True, tag_field="type", tag="round"):
     result: _Result
     started: str
     assisted: AssistedLine | None = None
+    fault: FaultLine | None = None
 
 
 @attrs.frozen
@@ -62,6 +64,7 @@ class ListedRound:
     moves: int
     started: str
     rated: bool = True  # false if a person had help
+    withdrawn: bool = False  # a bot lost it without playing, because it was withdrawn
     ambiguous: bool = False  # another round of the journal has the same id
 
     @property
@@ -124,6 +127,7 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
         stones=(a, b),
         moves=len(found.moves),
         rated=found.assisted is None,
+        withdrawn=found.fault is not None and is_withdrawal(found.fault.withdrawn, found.fault.detail),
         started=found.started,
     )
 

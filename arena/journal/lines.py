@@ -143,6 +143,13 @@ class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):
     started: str
 
 
+class ReadmissionLine(_Line, frozen=True, tag="readmission", kw_only=True):
+    """A bot that was withdrawn plays again from here on: its program was repaired, and the organiser accepts that."""
+
+    bot: str
+    started: str
+
+
 class RevealLine(_Line, frozen=True, tag="reveal", kw_only=True):
     """The tournament is over, and this is the secret that all its deals were derived from."""
 
@@ -193,7 +200,7 @@ def is_forfeit(line: AnyRound) -> bool:
     return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
 
 
-JournalLine = TournamentLine | BotLine | RoundLine | VoidLine | ResumeLine | RevealLine
+JournalLine = TournamentLine | BotLine | RoundLine | VoidLine | ResumeLine | ReadmissionLine | RevealLine
 
 
 def outcome_of(result: ResultLine) -> Outcome:
@@ -290,7 +297,7 @@ class _Head(Struct):
     v: int = VERSION
 
 
-_KNOWN_TYPES: Final = ("tournament", "bot", "round", "void", "resume", "reveal")
+_KNOWN_TYPES: Final = ("tournament", "bot", "round", "void", "resume", "readmission", "reveal")
 
 
 def _undecodable(entry: Entry, line: bytes) -> Entry:

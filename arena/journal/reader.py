@@ -18,7 +18,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.journal.finished_rounds import FinishedRounds
-from arena.journal.lines import BotLine, Entry, ResumeLine, RevealLine, TournamentLine, VoidLine, read
+from arena.journal.lines import (
+    BotLine,
+    Entry,
+    ReadmissionLine,
+    ResumeLine,
+    RevealLine,
+    TournamentLine,
+    VoidLine,
+    read,
+)
 from arena.plan.recorded_config import RecordedConfig
 from arena.support.text import cropped, printable
 
@@ -80,7 +89,7 @@ class JournalReader:
     def read(self, path: Path) -> Iterator[Read]:
         """Yield the lines that count, each with its tournament, and those with a problem, which may come before any
         tournament. Raises JournalError if the path is not a regular file, and OSError."""
-        kinds = self._round | TournamentLine | BotLine | VoidLine | ResumeLine | RevealLine
+        kinds = self._round | TournamentLine | BotLine | VoidLine | ResumeLine | ReadmissionLine | RevealLine
         for entry in read(path, kinds, keep_raw=self._keep_raw):
             line = entry.line
             if self._place is _Place.INSIDE and type(line) is self._round:
@@ -101,7 +110,7 @@ class JournalReader:
                 return entry
             case TournamentLine() as opening:
                 return self._begun(entry, opening)
-            case BotLine() | VoidLine() | ResumeLine() | RevealLine():
+            case BotLine() | VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine():
                 return entry if self._place is _Place.INSIDE else None
             case _ if self._place is _Place.BEFORE:
                 self._place = _Place.LEFT_OUT

@@ -11,7 +11,16 @@ import attrs
 from arena.journal.completeness import EarlyEnd, PlayedRounds
 from arena.journal.deal_audit import DealAudit, Place
 from arena.journal.line_workers import Task, answers, cores
-from arena.journal.lines import BotLine, Entry, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
+from arena.journal.lines import (
+    BotLine,
+    Entry,
+    ReadmissionLine,
+    ResumeLine,
+    RevealLine,
+    RoundLine,
+    TournamentLine,
+    VoidLine,
+)
 from arena.journal.planned import Plan, plan_of
 from arena.journal.players import Players
 from arena.journal.reader import JournalReader, Progress, no_progress
@@ -116,7 +125,7 @@ def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None,
     match entry.line:
         case None:
             (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
-        case VoidLine() | ResumeLine() | RevealLine() as other:
+        case VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine() as other:
             report.voids += isinstance(other, VoidLine)
             for where, text in _verify_other(place, other, promised) if promised else ():
                 report.problems.append(Problem(*where, printable(text)))
@@ -151,9 +160,9 @@ def _begun(entry: Entry, report: Report, ends_early: EndsEarly) -> _Tournament:
 
 
 def _verify_other(
-    place: Place, line: VoidLine | ResumeLine | RevealLine, promised: _Promised
+    place: Place, line: VoidLine | ResumeLine | ReadmissionLine | RevealLine, promised: _Promised
 ) -> Iterator[tuple[Place, str]]:
-    """Check the lines besides rounds that determine deals: voids, resumes and the secret."""
+    """Check the lines besides rounds that come before the secret: those that determine deals, and readmissions."""
     deals = promised.deals
     if deals.is_revealed:
         yield place, "this line comes after the secret of the deals was revealed"
@@ -166,6 +175,9 @@ def _verify_other(
             deals.add_void(line.id)
         case ResumeLine():
             deals.add_resume()
+        case ReadmissionLine():
+            if line.bot not in promised.plan.names:
+                yield place, f"{line.bot} plays again, but it is not one of the bots of this tournament"
         case RevealLine():
             yield from deals.reveal(place, line.secret)
 

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
+from arena.journal.endings import WITHDRAWN
 from arena.journal.line_workers import Task, answers, cores
-from arena.journal.lines import Entry, RoundLine, rounds_at
+from arena.journal.lines import Entry, RoundLine, is_forfeit, rounds_at
 from arena.pages.page import GENERATOR, json_text
 from arena.pages.report_page import Sample, report_page
 from arena.pages.viewer import NOT_EVALUATED, round_data, round_evaluation, viewer_page
@@ -153,7 +154,8 @@ def _write_rounds(
 def _listed(number: int, line: RoundLine, bots: Sequence[int]) -> list[Any]:
     result = line.result
     ms = sum(each or 0 for _, _, each in line.moves)
-    return [number, line.id, *bots, result.winner, result.ending, *result.points, len(line.moves), ms]
+    ending = WITHDRAWN if is_forfeit(line) else result.ending
+    return [number, line.id, *bots, result.winner, ending, *result.points, len(line.moves), ms]
 
 
 def _replays(

@@ -132,6 +132,9 @@ def _standings_section(report: Report) -> Section:
         "Points",
         "Faults",
     ]
+    forfeits = bool(report.standings.forfeits)
+    if forfeits:
+        head.append("Forfeits")
     if groups:
         head.insert(1, "Group")
     body = []
@@ -142,6 +145,8 @@ def _standings_section(report: Report) -> Section:
         cells += [f"{totals.rounds:,}", NO_VALUE if totals.score is None else f"{100 * totals.score:.1f}%"]
         cells += [f"{totals.wins:,}", f"{totals.draws:,}", f"{totals.losses:,}", f"{totals.points:,}"]
         cells.append(f"{sum(totals.faults.values()):,}")
+        if forfeits:
+            cells.append(f"{totals.forfeits:,}")
         if groups:
             cells.insert(1, row.group)
         body.append(cells)
@@ -234,7 +239,7 @@ def _curve(report: Report, name: str) -> list[tuple[float, float]]:
 def _rounds_section(report: Report, sample: Sample | None) -> Section:
     parts: list[Content] = [] if sample is None else [_sample_remark(report, sample)]
     options = [tag("option", name, value=name) for name in report.names]
-    endings = [ending.value for ending, count in report.gathered.endings.most_common() if count]
+    endings = [ending for ending, count in report.gathered.endings.most_common() if count]
     filters = tag(
         "form",
         _choice("Bot", "one", [tag("option", "any", value=""), *options]),

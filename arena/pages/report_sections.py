@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from arena.journal.endings import Fault, RoundEnding
+from arena.journal.endings import ENDINGS, WITHDRAWN, Fault
 from arena.pages.charts import Axis, Part, dumbbell, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.stats.columns import NO_VALUE
@@ -19,10 +19,11 @@ _RESULTS: Final = {
     "won-five": "won with five stones",
     "won-three": "won with three adjacent stones",
     "won-blocked": "won when blocked",
-    "won-fault": "won by the other's fault",
+    "won-fault": "won by the other's fault or forfeit",
     "drawn": "drawn",
     "lost": "lost",
     "lost-fault": "lost by its own fault",
+    "lost-withdrawn": "forfeited, because it was withdrawn",
 }
 _WON_BY: Final = {
     Ending.FIVE_STONES: "won-five",
@@ -59,7 +60,7 @@ def endings_section(report: Report) -> Section | None:
         return None
     gathered, total = report.gathered, report.standings.rounds
     overall: list[list[Content]] = [
-        [ending.value.replace("-", " "), _bar(count, total), f"{count:,}", f"{100 * count / total:.1f}%"]
+        [ending.replace("-", " "), _bar(count, total), f"{count:,}", f"{100 * count / total:.1f}%"]
         for ending, count in gathered.endings.most_common()
     ]
     counts = {name: _results_of(report, name) for name in report.names}
@@ -92,7 +93,10 @@ def _results_of(report: Report, name: str) -> dict[str, int]:
     return found
 
 
-def _result_kind(ending: RoundEnding, half_points: int) -> str:
+def _result_kind(name: str, half_points: int) -> str:
+    if name == WITHDRAWN:
+        return "won-fault" if half_points == 2 else "lost-withdrawn"
+    ending = ENDINGS[name]
     if isinstance(ending, Fault):
         return "won-fault" if half_points == 2 else "lost-fault"
     return ("lost", "drawn", _WON_BY[ending])[half_points]

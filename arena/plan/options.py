@@ -88,8 +88,8 @@ TOURNAMENT: Final = (
     Option(
         "changed",
         read.one_of(OnChange),
-        "If a bot has changed since the journal's last rounds: refuse, or continue and tell the rounds apart.  "
-        "[refuse]",
+        "If a bot has changed since the journal's last rounds: refuse, or continue, tell the rounds apart, and let a "
+        "withdrawn bot play again.  [refuse]",
         "WHAT",
         choices=_values(OnChange),
     ),

@@ -22,11 +22,17 @@ def row(each: ListedRound) -> tuple[str, ...]:
         f"{names[0]} - {names[1]}",
         printable(each.rules),
         "draw" if each.winner is None else names[each.winner],
-        each.ending.value if each.rated else f"{each.ending.value} (not rated)",
+        _ending(each),
         f"{each.points[0]} - {each.points[1]}",
         str(each.moves),
         printable(each.started[:10]),
     )
+
+
+def _ending(each: ListedRound) -> str:
+    remarks = {"not rated": not each.rated, "withdrawn": each.withdrawn}
+    said = ", ".join(remark for remark, holds in remarks.items() if holds)
+    return f"{each.ending.value} ({said})" if said else each.ending.value
 
 
 def table(rounds: Iterable[ListedRound]) -> str:

@@ -48,6 +48,7 @@ from arena.tournament.drive import TournamentRun
 from arena.tournament.events import TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds
 from arena.tournament.runner import Tournament, TournamentError
+from arena.tournament.withdrawals import withdrawals_at_start
 
 
 def serve(
@@ -201,6 +202,8 @@ class Server:
         total, before = planned_rounds(config), len(ledger.finished)
         self._listener.heard(TournamentOpened(total, before, config.seed_hash))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
+        for event in withdrawals_at_start(config, ledger):
+            self._listener.heard(event)
         tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self._gallery)
         self._tournament = tournament
         try:

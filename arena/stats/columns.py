@@ -96,6 +96,7 @@ def _fault_column(fault: Fault) -> Column:
 
 BOUND: Final = Column("elo_is_bound", "Bound", lambda row: row.bound, lambda value: "yes" if value else "no")
 ELO: Final = Column("elo", "Elo", lambda row: row.elo, _whole)
+FORFEITS: Final = Column("forfeits", "Forfeits", lambda row: row.totals.forfeits)
 VOIDS: Final = Column("voids", "Voids", lambda row: row.totals.voids)
 GROUP: Final = Column("group", "Group", lambda row: row.group)
 
@@ -119,6 +120,7 @@ COLUMNS: Final = (
     Column("average_points", "Average points", lambda row: _per_round(row.totals.points, row), _decimals),
     Column("faults", "Faults", lambda row: sum(row.totals.faults.values())),
     *(_fault_column(fault) for fault in Fault),
+    FORFEITS,
     VOIDS,
     Column("mean_ms", "Mean ms", lambda row: row.totals.mean_ms, _decimals, is_time=True),
     Column("p99_ms", "P99 ms", lambda row: row.totals.p99_ms, _whole, is_time=True),

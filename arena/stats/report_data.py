@@ -109,8 +109,8 @@ class ReportData:
     voids: list[VoidLine] = attrs.field(factory=list)
     places: "list[array[int]]" = attrs.field(factory=list)  # for each journal the lines of its rounds
     faults: "array[int]" = attrs.field(factory=lambda: array("L"))  # numbers of rounds
-    endings: Counter[RoundEnding] = attrs.field(factory=Counter)
-    results: Counter[tuple[str, RoundEnding, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
+    endings: Counter[str] = attrs.field(factory=Counter)
+    results: Counter[tuple[str, str, int]] = attrs.field(factory=Counter)  # bot, ending, its half points
     rules: Counter[str] = attrs.field(factory=Counter)
     beginning: FirstMoverStats = attrs.field(factory=FirstMoverStats)
     seatings: dict[str, Seating] = attrs.field(factory=dict)
@@ -147,12 +147,12 @@ class ReportData:
     def _count(self, line: ReportedRound, number: int) -> None:
         result = line.result
         self.rules[line.rules] += 1
-        self.endings[result.ending] += 1
+        self.endings[line.ended_by] += 1
         self.decisions += len(line.moves)
         self.last_started = max(self.last_started, line.started)
         half_points = (1, 1) if result.winner is None else (2, 0) if result.winner == 0 else (0, 2)
         for name, half in zip(line.bots, half_points, strict=True):
-            self.results[name, result.ending, half] += 1
+            self.results[name, line.ended_by, half] += 1
         if isinstance(result.ending, Fault):
             self.faults.append(number)
         if isinstance(result.ending, Fault) or line.assisted:

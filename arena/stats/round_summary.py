@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, RoundEnding, is_withdrawal, seats_at_fault
+from arena.journal.endings import ENDINGS, WITHDRAWN, EndingName, RoundEnding, is_withdrawal, seats_at_fault
 from arena.journal.lines import AssistedLine, Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
 
 
@@ -37,6 +37,11 @@ class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only
     fault: FaultSummary | None = None
     players: PlayerIds | None = None
     assisted: AssistedLine | None = None  # the round is not rated then
+
+    @property
+    def ended_by(self) -> str:
+        """How it ended, for lists: a round that a withdrawn bot did not play is told apart from a failed start."""
+        return WITHDRAWN if self.fault is not None and self.fault.is_forfeit else self.result.ending_name
 
     def seats_at_fault(self) -> tuple[int, ...]:
         """The seats whose fault ended the round."""

@@ -13,7 +13,15 @@ import attrs
 from msgspec.structs import replace
 
 from arena.journal.endings import Fault
-from arena.journal.lines import BotLine, JournalError, ResumeLine, RevealLine, TournamentLine, VoidLine
+from arena.journal.lines import (
+    BotLine,
+    JournalError,
+    ReadmissionLine,
+    ResumeLine,
+    RevealLine,
+    TournamentLine,
+    VoidLine,
+)
 from arena.journal.reader import JournalReader, Progress, Read, no_progress
 from arena.plan.deals import is_recorded
 from arena.plan.recorded_config import RecordedConfig
@@ -57,6 +65,7 @@ class BotTotals(Results):
 
     name: str
     faults: Mapping[Fault, int]
+    forfeits: int  # rounds that it did not play, because it was withdrawn
     voids: int  # rounds that were void because the bot was late while the host was stalled
     mean_ms: float | None  # thinking time per move
     p99_ms: int | None
@@ -253,6 +262,7 @@ class Standings:
             points_against=sum(side.points_against for side in sides),
             matches=_sum3(side.matches for side in sides),
             faults=dict(self._faults[name]),
+            forfeits=self.forfeits[name],
             voids=self.excused[name],
             mean_ms=thinking.mean,
             p99_ms=thinking.percentile(99),
@@ -365,7 +375,7 @@ def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress:
                 case RevealLine():
                     standings.end()
                     continue
-                case ResumeLine():
+                case ResumeLine() | ReadmissionLine():
                     continue
                 case None:
                     yield entry.message

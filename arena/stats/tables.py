@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tabulate import tabulate
 
-from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, GROUP, VOIDS, Column, Row, ranked
+from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, FORFEITS, GROUP, VOIDS, Column, Row, ranked
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.match_score import is_mostly_faults, result_notes
 from arena.stats.ratings import Ratings
@@ -74,6 +74,7 @@ def _for_people(
 ) -> str:
     if columns is None:
         columns = DEFAULT_COLUMNS
+        columns += (FORFEITS,) if standings.forfeits else ()
         columns += (VOIDS,) if standings.excused else ()
         columns += (GROUP,) if _are_groups(rows) else ()
     parts = [_standings_table(rows, columns, markdown)]

@@ -16,6 +16,7 @@ from arena.tournament.events import Listener, TestAdvanced, TournamentEnded, Tou
 from arena.tournament.ledger import Ledger, end, missing_rounds, planned_rounds, planned_test, resume, with_new_key
 from arena.tournament.player_pool import Table
 from arena.tournament.runner import Tournament, TournamentError
+from arena.tournament.withdrawals import withdrawals_at_start
 from arena.worker.process import WorkerProcess
 
 
@@ -51,6 +52,8 @@ def drive(
         failure = None
         was_over = not missing_rounds(config, ledger)
         listener.heard(TournamentOpened(total, before, config.seed_hash if journal and config.kept else None))
+        for event in () if was_over else withdrawals_at_start(config, ledger):
+            listener.heard(event)
         if ledger.test is not None:
             listener.heard(TestAdvanced(ledger.test.state))
         tournament = Tournament(config, journal, ledger, listener, table, spare=spare, hire=hire)

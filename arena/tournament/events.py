@@ -1,5 +1,6 @@
 """What a tournament reports while it runs: one class for each event. The words for people are chosen in cli."""
 
+import enum
 from typing import Any, ClassVar, Protocol
 
 import msgspec
@@ -89,12 +90,32 @@ def _round_facts(line: AnyRound | VoidLine) -> dict[str, Any]:
     return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
 
 
+class Comeback(enum.Enum):
+    """How a withdrawn bot plays again."""
+
+    ACCEPTED = "its program was repaired, and the organiser accepts the change"
+    REPAIRED = "its program was repaired: all changes are accepted"
+    NONE = "not in this tournament: of a bot that connects nobody knows whether it was repaired"
+
+
 class BotWithdrawn(Event, frozen=True):
     """The bot forfeits its remaining rounds, because it made this many faults in a row."""
 
     kind = "withdrawn"
     bot: str
     faults: int
+    still: bool = False  # it was withdrawn before the tournament was resumed
+    comeback: Comeback = Comeback.ACCEPTED
+
+    def facts(self) -> dict[str, Any]:
+        return {"bot": self.bot, "faults": self.faults, "still": self.still}
+
+
+class BotReadmitted(Event, frozen=True):
+    """The bot was withdrawn, and plays again, because it was repaired."""
+
+    kind = "readmitted"
+    bot: str
 
 
 class Noticed(Event, frozen=True):
@@ -132,6 +153,7 @@ TournamentEvent = (
     | RoundFinished
     | RoundVoid
     | BotWithdrawn
+    | BotReadmitted
     | Noticed
     | TestAdvanced
     | TournamentEnded

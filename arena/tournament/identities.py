@@ -6,7 +6,7 @@ accepted, because no bot and no author shall be able to stop a tournament. In an
 sequential test ends as soon as a program changes: it is of one version of each bot.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -71,11 +71,14 @@ def _quoted(claim: str | None) -> str:
     return "not said" if claim is None else repr(claim)
 
 
-def check_unchanged(journal: Path, identities: Identities, config: Config, *, is_over: bool) -> list[str]:
+def check_unchanged(
+    journal: Path, identities: Identities, config: Config, withdrawn: Collection[str], *, is_over: bool
+) -> list[str]:
     """Compare the programs of the bots with those that the journal knows. Returns remarks for the organiser. Raises
     JournalError if one has changed and the organiser did not accept that. If nothing is left to play (`is_over`), a
-    remark is enough, but for a test: there the exit status is the answer."""
-    found = []
+    remark is enough, but for a test: there the exit status is the answer. `withdrawn` are the bots that forfeit their
+    rounds."""
+    found, again = [], []
     for bot in config.bots:
         known = identities.of(bot.name)
         if not isinstance(bot, BotSpec) or not known:
@@ -84,10 +87,11 @@ def check_unchanged(journal: Path, identities: Identities, config: Config, *, is
         accepted = known[:1] if config.sprt is not None else known
         if all(line.fingerprint != now for line in accepted):
             found.append(_changed(accepted[-1], now))
+            again += [bot.name] if bot.name in withdrawn else []
     if is_over and config.sprt is None:
         return [f"{each}. The results are those of the bot as it was." for each in found]
     if found and config.changed is OnChange.REFUSE:
-        raise JournalError(refusal(journal, found, is_test=config.sprt is not None))
+        raise JournalError(refusal(journal, found, again, is_test=config.sprt is not None))
     if not identities.unknown:
         return []
     rounds = counted(identities.unknown, "round")
@@ -99,12 +103,29 @@ def _changed(before: BotLine, now: Fingerprint) -> str:
     return f"{before.name} has changed since {before.started}: {'; '.join(what)}"
 
 
-def refusal(journal: Path, found: Sequence[str], *, is_test: bool) -> str:
-    """Why a tournament with changed bots does not resume, and what to do."""
+def repaired(identities: Identities, config: Config, withdrawn: Mapping[str, str | None]) -> list[str]:
+    """The withdrawn bots that are another program now than the one that failed, which the organiser accepts.
+    `withdrawn` has the ids of those that failed, as far as they are known."""
+    if config.changed is not OnChange.CONTINUE:
+        return []
+    found = []
+    for bot in config.bots:
+        if isinstance(bot, BotSpec) and bot.name in withdrawn:
+            failed = {line.id: line.fingerprint for line in identities.of(bot.name)}.get(withdrawn[bot.name] or "")
+            found += [bot.name] if failed != fingerprint_of(bot) else []
+    return found
+
+
+def refusal(journal: Path, found: Sequence[str], withdrawn: Sequence[str] = (), *, is_test: bool) -> str:
+    """Why a tournament with changed bots does not resume, and what to do. `withdrawn` are those of them that forfeit
+    their rounds so far."""
     remedy = (
         "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
         "told apart, and arena table --by version rates the versions apart."
     )
+    if withdrawn:
+        play = "plays" if len(withdrawn) == 1 else "play"
+        remedy += f" {' and '.join(withdrawn)}, withdrawn so far, {play} again then."
     if is_test:
         remedy = "Begin another journal (--journal FILE), or remove this one: a test is of one version of each bot."
     changes_found = "".join(f"  {line}\n" for line in found)

@@ -15,6 +15,7 @@ from arena.journal.lines import (
     Journal,
     JournalError,
     RawRound,
+    ReadmissionLine,
     ResumeLine,
     RevealLine,
     TournamentLine,
@@ -32,9 +33,9 @@ from arena.plan.recorded_config import differences, test_difference
 from arena.plan.schedule import PlannedMatch, pairing_count, schedule
 from arena.stats.recorded_test import recorded_test, tested
 from arena.stats.sequential_test import SequentialTest
-from arena.support.text import printable
+from arena.support.text import counted, printable
 from arena.support.timestamps import utc_now
-from arena.tournament.identities import Identities, check_unchanged
+from arena.tournament.identities import Identities, check_unchanged, repaired
 from engine.cards import Seat
 from engine.ruleset import RuleSet
 from engine.scoring import Score
@@ -49,7 +50,9 @@ class Ledger:
     finished: set[str] = attrs.field(factory=set)
     scores: dict[str, Score] = attrs.field(factory=dict)  # by match, of matches under way
     faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
-    withdrawn: set[str] = attrs.field(factory=set)
+    # By bot: the id of the player that made the last of too many faults, if it is known.
+    withdrawn: dict[str, str | None] = attrs.field(factory=dict)
+    readmitted: list[str] = attrs.field(factory=list)  # bots whose withdrawal this resume has lifted
     voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches under way
     excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late while the host was stalled
     lost: Counter[str] = attrs.field(
@@ -76,7 +79,11 @@ class Ledger:
         if line.fault is None and not isinstance(ENDINGS[line.result.ending], Fault):  # the usual case, and quick
             self.faults_in_a_row[line.bots[0]] = self.faults_in_a_row[line.bots[1]] = 0
             return []
-        return [name for seat, name in enumerate(line.bots) if self._count(name, self._failed(line, seat))]
+        players = line.players or (None, None)
+        seats = range(len(line.bots))
+        return [
+            line.bots[seat] for seat in seats if self._count(line.bots[seat], players[seat], self._failed(line, seat))
+        ]
 
     def add_void(self, line: VoidLine) -> None:
         self.voids[line.id] += 1
@@ -94,7 +101,7 @@ class Ledger:
         away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self.outside
         return None if failed and away else failed
 
-    def _count(self, name: str, failed: bool | None) -> bool:
+    def _count(self, name: str, player: str | None, failed: bool | None) -> bool:
         if failed is None:
             return False
         self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
@@ -105,8 +112,13 @@ class Ledger:
             or name in self.withdrawn
         ):
             return False
-        self.withdrawn.add(name)
+        self.withdrawn[name] = player
         return True
+
+    def readmit(self, name: str) -> None:
+        """Lift the withdrawal of a bot: it begins anew."""
+        self.withdrawn.pop(name, None)
+        self.faults_in_a_row[name] = 0
 
     @property
     def is_decided(self) -> bool:
@@ -233,6 +245,9 @@ def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
         case ResumeLine():
             past.ledger.resumes += 1
             journal.remember_line_at(entry.start)
+        case ReadmissionLine(bot=name):
+            past.ledger.readmit(name)
+            journal.remember_line_at(entry.start)
         case RevealLine():
             past.revealed = True
         case None:
@@ -281,24 +296,28 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
         raise JournalError(
             f"{journal.path}: this version cannot resume with settings that it does not know: {settings}"
         )
-    ledger.remarks += check_unchanged(journal.path, ledger.identities, config, is_over=not missing)
-    if config.seed:
-        return attrs.evolve(config, key=DealKey(config.seed, is_public=True))
-    if past.revealed and missing:
-        rounds = "1 round is" if missing == 1 else f"{missing} rounds are"
-        raise JournalError(
-            f"{journal.path}: {rounds} missing, but the secret of the deals is already revealed, so no "
-            "fair round can be played. Restore the journal, or begin another one."
-        )
-    if past.revealed:
+    identities, withdrawn = ledger.identities, ledger.withdrawn
+    ledger.remarks += check_unchanged(journal.path, identities, config, withdrawn, is_over=not missing)
+    if past.revealed and not config.seed:
+        if missing:
+            raise JournalError(
+                f"{journal.path}: {counted(missing, 'round is', 'rounds are')} missing, but the secret of the deals is "
+                "already revealed, so no fair round can be played. Restore the journal, or begin another one."
+            )
         return config
-    promise = opening.config.seed_hash
-    assert promise is not None  # without it the deals have a public seed, which check_same compares
-    config = attrs.evolve(config, key=promised_key(journal.path, promise))
-    if missing:
-        journal.append(encoded(ResumeLine(started=utc_now())))
-        ledger.resumes += 1
-    return config
+    key = DealKey(config.seed, is_public=True)
+    if not config.seed:
+        promise = opening.config.seed_hash
+        assert promise is not None  # without it the deals have a public seed, which check_same compares
+        key = promised_key(journal.path, promise)
+        if missing:
+            journal.append(encoded(ResumeLine(started=utc_now())))
+            ledger.resumes += 1
+    for name in repaired(identities, config, withdrawn) if missing else ():
+        journal.append(encoded(ReadmissionLine(bot=name, started=utc_now())))
+        ledger.readmit(name)
+        ledger.readmitted.append(name)
+    return attrs.evolve(config, key=key)
 
 
 def end(journal: Journal, config: Config) -> None:

@@ -35,7 +35,6 @@ from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import (
     BotIdentified,
-    BotWithdrawn,
     Listener,
     Noticed,
     RoundFinished,
@@ -51,6 +50,7 @@ from arena.tournament.jobs import job_of
 from arena.tournament.ledger import Ledger, planned_matches
 from arena.tournament.matchmaker import Matchmaker
 from arena.tournament.player_pool import NoRemoteBots, RemoteBots
+from arena.tournament.withdrawals import withdrawal
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import (
     Bundled,
@@ -288,7 +288,7 @@ class Tournament:
         await self._tell(RoundFinished(line))
         self._failures.forget(line.match)
         for name in withdrawn:
-            await self._tell(BotWithdrawn(name, self._config.max_faults))
+            await self._tell(withdrawal(self._config, name))
         if withdrawn:
             await self._crew.tell(self._standing())
         if self._ledger.test is not None:

@@ -16,6 +16,7 @@ from arena.journal.endings import verify
 from arena.journal.lines import (
     BotLine,
     JournalLine,
+    ReadmissionLine,
     ResumeLine,
     RevealLine,
     RoundLine,
@@ -124,14 +125,14 @@ def test_every_line_of_the_journal_decodes_and_its_round_is_sound() -> None:
     lines = [msgspec.json.decode(line, type=JournalLine) for line in JOURNAL_LINES]
     assert [type(line) for line in lines] == [
         *(TournamentLine, BotLine, BotLine, RoundLine),
-        *(VoidLine, ResumeLine, RevealLine),
+        *(VoidLine, ResumeLine, ReadmissionLine, RevealLine),
     ]
     for line, text in zip(lines, JOURNAL_LINES, strict=True):
         assert encoded(line).decode() == text + "\n"
     bots, played = lines[1:3], lines[3]
     verify(game_record(played))
     assert [(bot.name, bot.right_id) for bot in bots] == [*zip(played.bots, played.players, strict=True)]
-    assert DealKey(lines[6].secret).hash == lines[0].config.seed_hash
+    assert DealKey(lines[7].secret).hash == lines[0].config.seed_hash
     for field in (*RoundLine.__struct_fields__, *TournamentLine.__struct_fields__):
         assert f'"{field}"' in TEXT or field == "v"
     described = TEXT[TEXT.index("## The journal") :]

@@ -98,7 +98,7 @@ def test_what_happens_at_a_server_in_words(event: ServerEvent, words: str) -> No
 def test_every_event_has_a_name_for_programs() -> None:
     kinds = {each.kind for each in get_args(TournamentEvent) + get_args(ServerEvent)}
     assert kinds == {
-        *("tournament", "started", "bot", "finished", "void", "withdrawn", "notice", "test", "ended"),
+        *("tournament", "started", "bot", "finished", "void", "withdrawn", "readmitted", "notice", "test", "ended"),
         *("listening", "warning", "lobby", "came", "left", "begins", "stopping", "refused"),
     }
     assert {each.kind for each in get_args(Incident)} == {"refused"}

@@ -77,7 +77,7 @@ def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
     seatings = found.gathered.seatings
     assert (seatings["a"].rounds, seatings["a"].half_points) == ([2, 1], [2, 1])
     assert (seatings["b"].rounds, seatings["b"].half_points) == ([1, 2], [1, 2])
-    assert found.gathered.results["a", Fault.CRASHED, 0] == 1
+    assert found.gathered.results["a", Fault.CRASHED.value, 0] == 1
     assert list(found.gathered.faults) == [4]
 
 

@@ -195,7 +195,7 @@ def test_the_keys_of_json_stay_as_they_are() -> None:
     assert " ".join(column.key for column in COLUMNS) == (
         "rank group name elo elo_is_bound elo_margin ranks los rounds wins losses score draw_rate matches points "
         "points_against average_points faults illegal_move malformed timeout crashed failed_to_start disconnected "
-        "out_of_memory out_of_cpu out_of_processes voids mean_ms p99_ms sandbox bot version "
+        "out_of_memory out_of_cpu out_of_processes forfeits voids mean_ms p99_ms sandbox bot version "
         "fingerprint rules"
     )
 

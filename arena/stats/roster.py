@@ -136,6 +136,7 @@ class Naming:
         self._known = roster.by_id()
         self._tournament = 0
         self._last: dict[str, Player] = {}  # by name: who played last in this tournament
+        self._only = {name: each[0] for name, each in roster.players().items() if len(each) == 1}
         self._labels = self._labelled()
         self.players: Mapping[str, Player] = {label: player for player, label in self._labels.items()}
         self.order = tuple(self.players)  # of the labels, for those who store many of them
@@ -149,14 +150,17 @@ class Naming:
         if bots[0] == bots[1]:
             return bots  # an impossible round, which is reported
         one, two = ids or (None, None)
-        return self._label(bots[0], one), self._label(bots[1], two)
+        knows = ids is not None
+        return self._label(bots[0], one, knows), self._label(bots[1], two, knows)
 
-    def _label(self, name: str, id: str | None) -> str:
-        """The label of a bot. One that was not asked to play counts as the one that played last."""
+    def _label(self, name: str, id: str | None, knows: bool) -> str:
+        """The label of a bot. One that was not asked to play, as a journal says that `knows` who played, counts as the
+        one that played last; if none has yet, as the only one of its name."""
         known = self._known.get(id) if id is not None else None
         if known is not None and known.bot == name:
             self._last[name] = known
-        player = self._last.get(name) or Player(name, is_known=False)
+        only = self._only.get(name) if knows and id is None else None
+        player = self._last.get(name) or only or Player(name, is_known=False)
         return self._labels.get(self._key(player, self._roster.rules[self._tournament - 1]), name)
 
     def _key(self, player: Player, rules: str | None) -> Player:

@@ -126,6 +126,11 @@ def test_a_bot_that_was_not_asked_to_play_counts_as_the_version_that_played_last
     assert table(path, By.VERSION)[1] == {"a 2.0": 2, "b": 2}
 
 
+def test_a_bot_that_was_not_asked_before_it_played_counts_as_the_only_version_there_is(tmp_path: Path) -> None:
+    path = written(tmp_path / "x", *cup(A1, B), *rounds("m", None, None), *rounds("n", A1, B))
+    assert table(path, By.VERSION)[1] == {"a 1.0": 4, "b": 4}
+
+
 def test_a_program_that_did_not_start_counts_as_the_version_that_it_says_at_other_times(tmp_path: Path) -> None:
     silent = identity("a", None, "1")
     path = written(tmp_path / "x", *cup(silent, A1, B), *rounds("m", silent, B, 1), *rounds("n", A1, B))

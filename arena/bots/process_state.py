@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Generic
 
 from arena.bots.launch import E, KeeperFailed, Kept, Overrun, StartRefused
-from arena.bots.process_tree import descendants, memory_of
+from arena.bots.process_tree import descendants, private_memory_of
 from arena.bots.sandbox_view import SandboxError
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
 from arena.support.suggestion import did_you_mean
@@ -82,9 +82,9 @@ class ProcessState(Generic[E]):
             return self.kept.overrun.words
         return None if status is None else f"it ended ({exit_words(status)})"
 
-    def memory(self) -> int:
-        """Bytes of physical memory and swap that all processes of the bot use."""
-        return memory_of(descendants(self.kept.keeper))
+    def private_memory(self) -> int:
+        """Bytes of physical memory and swap that all processes of the bot wrote and share with no other."""
+        return private_memory_of(descendants(self.kept.keeper))
 
     @property
     def stderr_tail(self) -> str:

@@ -90,6 +90,12 @@ def memory_of(processes: Iterable[Process], enough: int = 0) -> int:
     return at_most if at_most <= enough else sum(_unless_exited(_share, pid) or 0 for pid in pids)
 
 
+def private_memory_of(processes: Iterable[Process]) -> int:
+    """Bytes that the processes wrote and share with no other, in physical memory and swap. Pages of files do not count:
+    those of a program become private when its other processes end, which no bot can help."""
+    return sum(_unless_exited(_private, process.pid) or 0 for process in processes)
+
+
 def descriptors_of(processes: Iterable[Process]) -> int:
     """The number of open descriptors of the processes. Kernels since 6.2 tell it as the size of a folder, also for
     processes that hide them."""
@@ -163,6 +169,18 @@ def _share(pid: int) -> int:
         return _kilobytes(_read(f"{folder}/smaps_rollup"), b"Pss:", b"SwapPss:") + _kilobytes(status, b"VmPTE:")
     except (PermissionError, FileNotFoundError):
         return _resident(pid)  # fails too if the process has exited
+
+
+def _private(pid: int) -> int:
+    """Bytes that a process wrote and shares with no other. If the process hides its memory map, what it shares with its
+    own children counts for each of them."""
+    folder, status = _living_thread(pid)
+    try:
+        text = _read(f"{folder}/smaps_rollup")
+        # Pages of a file in memory (tmpfs), or not yet on disk, are dirty as well.
+        return min(_kilobytes(text, b"Private_Dirty:"), _kilobytes(text, b"Anonymous:")) + _kilobytes(text, b"Swap:")
+    except (PermissionError, FileNotFoundError):
+        return _kilobytes(status, b"RssAnon:", b"VmSwap:")
 
 
 def _kilobytes(text: bytes, *names: bytes) -> int:

@@ -131,7 +131,7 @@ async def _memory(exam: Examination) -> str:
     sizes = []
     for _ in range(4):
         await probe.play_match(PRESETS["tactics"], quarter)
-        sizes.append(probe.contact.process.memory())
+        sizes.append(probe.contact.process.private_memory())
     measured = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
     growth = sizes[3] - sizes[1]
     if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):

@@ -179,7 +179,7 @@ async def test_memory_that_processes_share_counts_once() -> None:
             said += await process.stream.receive_some(100)
         processes = descendants(process.kept.keeper)
         assert len(processes) == 5
-        assert 100 * MIB < process.memory() < 200 * MIB
+        assert 100 * MIB < memory_of(processes) < 200 * MIB
         assert memory_of(processes, enough=10**12) > 500 * MIB  # without looking closely
     assert memory_of(processes) == 0
 

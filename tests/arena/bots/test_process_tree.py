@@ -16,6 +16,7 @@ from arena.bots.process_tree import (
     descriptors_of,
     hidden_among,
     memory_of,
+    private_memory_of,
     sockets_beside,
     watches_of,
 )
@@ -60,6 +61,7 @@ def holding(request: pytest.FixtureRequest) -> Iterator[Process]:
 def test_memory_descriptors_and_watches_are_seen(holding: Process) -> None:
     assert 50 * MIB < memory_of([holding]) < 100 * MIB  # what it shares counts in part
     assert 50 * MIB < memory_of([holding], enough=10**12) < 100 * MIB  # without looking closely
+    assert 50 * MIB < private_memory_of([holding]) < 100 * MIB
     assert 2 * PAIRS < descriptors_of([holding]) < 2 * PAIRS + 10
     assert watches_of([holding], 10**6) == WATCHES
     assert hidden_among([holding]) == 0
@@ -74,7 +76,34 @@ def test_a_process_that_has_ended_has_nothing() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         ended = next(each for each in descendants(os.getpid()) if each.pid == process.pid)
     assert (memory_of([ended]), descriptors_of([ended]), watches_of([ended], 1), sockets_beside(ended.pid)) == (0,) * 4
-    assert hidden_among([ended]) == 0
+    assert (hidden_among([ended]), private_memory_of([ended])) == (0, 0)
+
+
+READING = f"""
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+touched = sum(pages[place] for place in range(0, {50 * MIB}, 4096))
+print("read", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_private_memory_stays_the_same_when_another_process_of_the_program_ends(tmp_path: Path) -> None:
+    """Two processes share the pages of a file, as those of one interpreter do."""
+    shared = tmp_path / "program"
+    shared.write_bytes(b"x" * (50 * MIB))
+    words = [sys.executable, "-c", READING, str(shared)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as staying:
+        assert staying.stdout is not None
+        assert staying.stdout.readline() == b"read\n"
+        measured = [each for each in descendants(os.getpid()) if each.pid == staying.pid]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as leaving:
+            assert leaving.stdout is not None
+            assert leaving.stdout.readline() == b"read\n"
+            share, private = memory_of(measured), private_memory_of(measured)
+        assert memory_of(measured) > share + 20 * MIB
+        assert 0 < private_memory_of(measured) < private + MIB
 
 
 def test_connections_that_nobody_accepted_are_among_the_sockets(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def check(
     Examples:
       arena check "./mybot --fast"
       arena check "python3 mybot.py" --memory 512M --json
-      arena check ./thinker --move-ms 5000 --budget 10m
+      arena check ./thinker --move-ms 30000 --budget 10m
       arena check cup.toml
       arena check --listen 127.0.0.1:4000 --junit report.xml
     """

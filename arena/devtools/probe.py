@@ -17,6 +17,7 @@ from arena.match.host import Host
 from arena.match.referee import Ask, Referee
 from arena.plan.deals import DealKey, Dealt
 from arena.plan.schedule import RoundId
+from arena.plan.time_control import USUAL_MS
 from engine.cards import SEATS, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
@@ -54,8 +55,8 @@ class Misbehaved(Exception):
 class CheckLimits:
     """How long a bot may take under check."""
 
-    start_ms: int = 10_000
-    move_ms: int = 1_000
+    start_ms: int = USUAL_MS
+    move_ms: int = USUAL_MS
     leave_ms: int = 2_000
     patience_ms: int = 5_000  # the least time to wait for an answer, to tell a slow bot from one that hangs
 

@@ -16,13 +16,16 @@ class ClockError(Exception):
         self.expected = expected
 
 
+USUAL_MS: Final = 10_000  # to start, and for each answer, unless the organiser or author says otherwise
+
+
 class TimeLimits(Struct, frozen=True):
     """Limits in milliseconds; None means no limit. Journals keep them as the `clock` of a bot, in this order."""
 
-    move_ms: int | None = 10_000  # for each answer
+    move_ms: int | None = USUAL_MS  # for each answer
     bank_ms: int | None = None  # for all answers of a round together
     increment_ms: int = 0  # added to the bank after each answer
-    start_ms: int | None = 10_000  # to start and say hello
+    start_ms: int | None = USUAL_MS  # to start and say hello
     margin_ms: int = 50  # how late an answer may be without being a fault
 
     def for_match(self) -> MatchClock:

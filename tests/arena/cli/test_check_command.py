@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.cli.main import main
+from arena.plan.time_control import TimeLimits
 from tests.helpers.processes import bad_command
 from tests.helpers.pty_session import arena_in_terminal
 
@@ -89,11 +90,14 @@ def test_the_transcript_goes_where_the_author_wants_it(cup: Path) -> None:
     assert all("transcript" not in check for check in json.loads(found.stdout)["checks"])
 
 
-def test_a_bot_that_passes_leaves_no_file(tmp_path: Path) -> None:
+def test_a_bot_that_passes_leaves_no_file_and_its_limits_are_those_of_a_match(tmp_path: Path) -> None:
     wanted = tmp_path / "exchanged.txt"
     found = arena(bad_command("none"), "--rounds", "4", "--transcript", str(wanted))
     assert (found.exit_code, wanted.read_text()) == (0, "")
     assert "The lines exchanged" not in found.stderr
+    lines = {line.split()[1]: line for line in found.stdout.splitlines() if line.startswith("ok")}
+    assert lines["start"].endswith(f" ms of {TimeLimits().start_ms} ms")
+    assert f" ms of {TimeLimits().move_ms} ms, over " in lines["speed-worst"]
 
 
 def test_the_bots_of_a_tournament_file_are_checked_side_by_side_and_all_missing_ones_are_named(cup: Path) -> None:

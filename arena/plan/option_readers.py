@@ -241,6 +241,14 @@ def size(value: Any) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
+def memory_size(value: Any) -> int:
+    """The memory of a bot. No program runs in less than 1M, so a small number lacks its unit."""
+    if (found := size(value)) < _UNITS["M"]:
+        meant = f"; {value} bytes? write {value}M" if str(value).isdigit() else ""
+        raise ValueError(f"1M or more{meant}")
+    return found
+
+
 def beginning(value: Any) -> str | datetime:
     """When a server begins: "all", "key" or a moment. A time of day means the next such moment."""
     if value in ("all", "key"):

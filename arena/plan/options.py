@@ -171,7 +171,9 @@ BOT: Final = (
         "Pass on the whole environment, not only PATH, HOME, LANG and TMPDIR.  [false]",
         flag=True,
     ),
-    Option("memory", read.size, "Real memory that a bot may use with all its children, such as 512M or 2G.", "SIZE"),
+    Option(
+        "memory", read.memory_size, "Real memory that a bot may use with all its children, such as 512M or 2G.", "SIZE"
+    ),
     Option(
         "cpu",
         read.whole_number(1),

@@ -110,6 +110,8 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ('restart = "match"', 'restart = "often"', "toml:11: restart = 'often', but expected never or match or"),
         ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
         ('memory = "512M"', 'memory = "much"', "cup.toml:25: memory = 'much', but expected a number of bytes"),
+        ('memory = "512M"', "memory = 512", "toml:25: memory = 512, but expected 1M or more; 512 bytes. write 512M$"),
+        ('memory = "512M"', 'memory = "512K"', "cup.toml:25: memory = '512K', but expected 1M or more$"),
         ('dir = "."', 'dir = "nowhere"', "cup.toml:16: there is no folder '.*nowhere'"),
         ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),
         ('name = "mine"', 'name = "greedy"', "cup.toml:16: two bots are named 'greedy'"),
@@ -144,6 +146,8 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
         (["greedy"], ["name=x"], {}, "--bot 'name=x': a bot needs a cmd"),
         (["greedy", "gredy"], [], {}, "'gredy': there is no program 'gredy'; did you mean greedy"),
         (["greedy"], ["cmd='x"], {}, "No closing quotation; expected words like cmd="),
+        (["greedy", "random"], [], {"memory": "512"}, "--memory: memory = '512', but .*; 512 bytes. write 512M$"),
+        (["greedy"], ["cmd=random memory=64"], {}, "--bot 'cmd=random memory=64': memory = '64', but .* write 64M$"),
         (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is not an option here"),
     ],
 )

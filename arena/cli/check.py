@@ -29,8 +29,8 @@ from arena.devtools.check_report import (
 )
 from arena.devtools.examination import Finding, Observer
 from arena.devtools.probe import CheckLimits
-from arena.plan.bot_spec import BotError, BotSpec, missing_program, parse_bot
-from arena.plan.config import ConfigError, bot_with_options
+from arena.plan.bot_spec import BotError, BotSpec, missing_part, parse_bot
+from arena.plan.config import ConfigError, bot_with_options, check_programs
 from arena.plan.config_file import read_file
 from arena.plan.options import STARTED
 from arena.support.address import AddressError, address_of, open_listener
@@ -102,7 +102,7 @@ def check(
     A tournament file stands for all bots in it: they are checked side by side, as many at once as there are cores, with
     the time limits of the file.
 
-    The exit status is 0 if every bot passes and 1 if one does not.
+    The exit status is 0 if every bot passes, 1 if one does not, and 2 if BOT is not there.
 
     \b
     Examples:
@@ -169,9 +169,11 @@ def _candidates(
 
 def _bot_of_argument(bot: str, options: dict[str, str]) -> BotSpec:
     try:
-        return bot_with_options(parse_bot(bot), options)
+        spec = bot_with_options(parse_bot(bot), options)
     except BotError as error:
         raise ConfigError(str(error)) from None
+    check_programs([(repr(bot), spec)])
+    return spec
 
 
 def _bots_of_file(path: Path, options: dict[str, str]) -> tuple[BotSpec, ...]:
@@ -181,11 +183,11 @@ def _bots_of_file(path: Path, options: dict[str, str]) -> tuple[BotSpec, ...]:
     for bot in found.config.bots:
         if not isinstance(bot, BotSpec):
             say_on_stderr(f"{bot.name} connects: check it with --listen")
-        elif problem := missing_program(bot):
+        elif problem := missing_part(bot):
             say_on_stderr(f"{found.where(bot.name)}: {bot.name} is missing: {problem}")
     if not local:
         raise click.UsageError(f"{path}: all of its bots connect; check each of them with --listen")
-    there = [bot for bot in local if missing_program(bot) is None]
+    there = [bot for bot in local if missing_part(bot) is None]
     settled = dict(zip((bot.name for bot in there), with_sandboxes(there), strict=True))
     return tuple(settled.get(bot.name, bot) for bot in local)
 

@@ -113,7 +113,7 @@ def connect(
 
 def _player(command: Sequence[str], connections: int, options: Mapping[str, str]) -> "Plays":
     """The bot that the command starts, or the desk of the person at this terminal."""
-    from arena.plan.bot_spec import HUMAN, BotSpec, command_of, missing_program
+    from arena.plan.bot_spec import HUMAN, BotSpec, command_of, missing_part
     from arena.plan.config import bot_with_options
 
     if command[0] == HUMAN:
@@ -125,7 +125,7 @@ def _player(command: Sequence[str], connections: int, options: Mapping[str, str]
             )
         return desk_for(HUMAN, at_server=True)
     spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), options))
-    if problem := missing_program(spec):
+    if problem := missing_part(spec):
         raise click.UsageError(problem)
     (spec,) = with_sandboxes([spec])
     return spec

@@ -182,6 +182,11 @@ def parse_bot(text: str) -> BotSpec:
     return BotSpec(name or (words[0] if own else name_from(words)), command_of(words))
 
 
+def missing_part(spec: BotSpec) -> str | None:
+    """Why the bot cannot be started: its folder, its program or its script is missing; None if all are there."""
+    return missing_program(spec) or _missing_script(spec)
+
+
 def missing_program(spec: BotSpec) -> str | None:
     """Why the bot's program cannot be started; None if its folder and it exist and it is executable."""
     if spec.cwd is not None and not spec.cwd.is_dir():
@@ -214,6 +219,27 @@ def matching(pattern: str, folder: Path) -> list[Path]:
     """The files that a pattern of the option `fingerprint` matches in a bot's folder."""
     paths = (folder / name for name in sorted(glob.glob(pattern, root_dir=folder, recursive=True)))
     return [path for path in paths if path.is_file()]
+
+
+# Interpreters that run the file which their first word names. bash looks for it on the PATH, too.
+_INTERPRETERS: Final = re.compile(r"(?P<python>(?:python|pypy)[\d.]*)|(?P<node>node)|bash|sh|ruby|perl|lua|php")
+_FLAGS_OF_PYTHON: Final = re.compile("-[bBdEiIOPqsSuvx]+")  # those that take no value
+_FILES_OF_NODE: Final = (".js", ".mjs", ".cjs", ".ts")  # without one of these endings, node adds it to the name
+
+
+def _missing_script(spec: BotSpec) -> str | None:
+    """Why an interpreter finds no script; None if it is there, or if the command does not plainly name one."""
+    program, *words = spec.command
+    if (interpreter := _INTERPRETERS.fullmatch(Path(program).name)) is None:
+        return None
+    script = next((word for word in words if not (interpreter["python"] and _FLAGS_OF_PYTHON.fullmatch(word))), "-")
+    if script.startswith("-") or (interpreter["node"] and not script.endswith(_FILES_OF_NODE)):
+        return None
+    if os.path.exists((spec.cwd or Path()) / script):
+        return None
+    if "/" not in script and shutil.which(script, os.F_OK, dict(spec.env).get("PATH")):
+        return None
+    return f"there is no file {script!r}" + (f" in {spec.cwd}" if spec.cwd and not os.path.isabs(script) else "")
 
 
 def _not_executable(program: str) -> str:

@@ -19,7 +19,7 @@ from arena.plan.bot_spec import (
     Restart,
     command_of,
     matching,
-    missing_program,
+    missing_part,
     name_from,
     not_a_person,
     parse_bot,
@@ -253,10 +253,10 @@ def _check_sandbox(spec: BotSpec, where: str) -> None:
 
 
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
-    """Raise ConfigError that lists all missing folders and programs, each with the place of its bot, or all patterns of
-    files that match nothing for any bot."""
+    """Raise ConfigError that lists all missing folders, programs and scripts, each with the place of its bot, or all
+    patterns of files that match nothing for any bot."""
     local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
-    problems = [f"{where}: {problem}" for where, bot in local if (problem := missing_program(bot))]
+    problems = [f"{where}: {problem}" for where, bot in local if (problem := missing_part(bot))]
     if problems := problems or _unmatched(local):
         raise ConfigError("\n".join(problems))
 

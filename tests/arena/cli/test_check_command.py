@@ -121,6 +121,21 @@ def test_the_bots_of_a_tournament_file_are_checked_side_by_side_and_all_missing_
     assert int(suites[0].attrib["failures"]) == 0 < int(suites[1].attrib["failures"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothere"], "'nothere': there is no program 'nothere'"),
+        (["gredy"], "'gredy': there is no program 'gredy'; did you mean greedy?"),
+        (["python3 nothere.py", "--json"], "'python3 nothere.py': there is no file 'nothere.py'"),
+        (["random", "--memory", "512"], "--memory: memory = '512', but expected 1M or more; 512 bytes? write 512M"),
+    ],
+)
+def test_a_bot_that_cannot_be_started_is_one_sentence(arguments: list[str], sentence: str) -> None:
+    found = arena(*arguments)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.endswith(f"\nError: {sentence}\n")
+
+
 def test_the_limits_of_a_tournament_file_hold(cup: Path) -> None:
     found = arena(str(cup), "--rounds", "4", "--json")
     good = json.loads(found.stdout)["bots"][0]

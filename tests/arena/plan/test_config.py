@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.plan.bot_spec import BotSpec, Restart
+from arena.plan.bot_spec import BotSpec, Restart, missing_part
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
 from arena.plan.recorded_config import differences
@@ -148,6 +148,7 @@ def test_winner_begins_cannot_be_mirrored_and_says_so() -> None:
         (["greedy"], ["cmd='x"], {}, "No closing quotation; expected words like cmd="),
         (["greedy", "random"], [], {"memory": "512"}, "--memory: memory = '512', but .*; 512 bytes. write 512M$"),
         (["greedy"], ["cmd=random memory=64"], {}, "--bot 'cmd=random memory=64': memory = '64', but .* write 64M$"),
+        (["greedy", "python3 gone.py"], [], {}, "^'python3 gone.py': there is no file 'gone.py'$"),
         (["greedy"], ["cmd=x speed=3"], {}, "--bot 'cmd=x speed=3': 'speed' is not an option here"),
     ],
 )
@@ -301,6 +302,61 @@ def test_all_programs_that_are_missing_are_told_at_once(tmp_path: Path) -> None:
         "cup.toml:1",
         "cup.toml:5",
     ]
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder with interpreters, which nothing here starts, and with one script beside it."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in ("python3.12", "pypy3", "node", "bash", "sh", "ruby", "java", "on-the-path.sh"):
+        (folder / name).touch(mode=0o755)
+    (tmp_path / "mybot.py").touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        ("python3.12 gone.py", "gone.py"),
+        ("python3.12 -u -OO gone.py --fast", "gone.py"),
+        ("programs/python3.12 bots/gone", "bots/gone"),
+        ("pypy3 mybot.py/gone.py", "mybot.py/gone.py"),
+        ("node gone.js", "gone.js"),
+        ("bash gone.sh", "gone.sh"),
+        ("sh ./on-the-path.sh", "./on-the-path.sh"),
+        ("ruby gone.rb mybot.py", "gone.rb"),
+    ],
+)
+def test_a_script_that_is_missing_is_found_before_the_start(words: str, file: str, programs: Path) -> None:
+    spec = BotSpec("x", tuple(words.split()), cwd=programs.parent, env=(("PATH", str(programs)),))
+    assert missing_part(spec) == f"there is no file {file!r} in {programs.parent}"
+
+
+def test_a_script_with_an_absolute_path_is_missing_there_and_nowhere_else(programs: Path) -> None:
+    spec = BotSpec("x", (f"{programs}/node", "/no/such/bot.js"), cwd=programs.parent)
+    assert missing_part(spec) == "there is no file '/no/such/bot.js'"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "python3.12 -u mybot.py gone.py",
+        "python3.12",
+        "python3.12 -",
+        "python3.12 -m gone",
+        "python3.12 -W ignore gone.py",  # perhaps the value of an option
+        "python3.12 programs",  # a folder with a __main__.py
+        "node gone",  # which may be gone.js
+        "node --require gone.js bot.js",
+        "bash -c gone.sh",
+        "bash on-the-path.sh",
+        "java Gone",
+    ],
+)
+def test_a_command_that_does_not_plainly_name_a_missing_script_is_tried(words: str, programs: Path) -> None:
+    spec = BotSpec("x", tuple(words.split()), cwd=programs.parent, env=(("PATH", str(programs)),))
+    assert missing_part(spec) is None
 
 
 def test_a_server_refuses_a_seed_unless_one_insists(tmp_path: Path) -> None:

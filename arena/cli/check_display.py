@@ -58,6 +58,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    shares_terminal = sys.stdout.isatty()  # asked before rich replaces stdout: until rich 15 its own denies it
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=18), MofNCompleteColumn()
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
@@ -66,7 +67,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
             console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         def observer(name: str) -> Observer:
-            say = above if sys.stdout.isatty() else click.echo  # where the bar is, or where no bar disturbs
+            say = above if shares_terminal else click.echo  # where the bar is, or where no bar disturbs
             inner = Told(say, above) if tells else Observer()
             return _Bar(progress, "" if tells else f"{name}: ", inner)
 

@@ -1,22 +1,24 @@
 """The wheel, installed into an environment of its own outside the tree, does what a user wants of it.
 
 Nothing is downloaded: the wheel is built with the tools of this environment, and its dependencies are those of this
-environment as well. Our own packages come from the wheel alone.
+environment as well, but only those that it declares. Our own packages come from the wheel alone.
 """
 
 import ast
 import os
 import shutil
-import site
 import subprocess
 import sys
 import tomllib
 import venv
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import setup
 from arena.support.version import VERSION
@@ -55,10 +57,23 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_of(source, tmp_path_factory.mktemp("wheel"))
 
 
-class Installed:
-    """The wheel in its environment, and an empty folder to work in."""
+def declared(of: Distribution, extras: Iterable[str] = ()) -> dict[str, Distribution]:
+    """The distributions that this one declares that it needs, and all that these need."""
+    found: dict[str, Distribution] = {}
+    waiting = [(of, extra) for extra in ("", *extras)]
+    for owner, extra in waiting:  # which grows
+        for needed in map(Requirement, owner.requires or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                found[needed.name] = distribution(needed.name)
+                wanted = [(found[needed.name], each) for each in ("", *needed.extras)]
+                waiting += [each for each in wanted if each not in waiting]
+    return found
 
-    def __init__(self, wheel: Path, folder: Path):
+
+class Installed:
+    """The wheel in its environment, with links to what it declares that it needs, and an empty folder to work in."""
+
+    def __init__(self, wheel: Path, folder: Path, extras: Iterable[str] = ()):
         self.environment, self.home = folder / "environment", folder / "home"
         self.home.mkdir()
         venv.create(self.environment, symlinks=True)
@@ -66,8 +81,10 @@ class Installed:
         (self.packages,) = self.environment.glob("lib/python*/site-packages")
         words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python), "install"]
         subprocess.run([*words, "--quiet", "--no-index", "--no-deps", str(wheel)], check=True, timeout=TIMEOUT)
-        # Last on the path, and without the .pth files there, of which one would lead to the tree.
-        (self.packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+        (ours,) = Distribution.discover(name="schotten-arena", path=[str(self.packages)])
+        for needed in declared(ours, extras).values():
+            for name in {file.parts[0] for file in needed.files or ()} - {"..", "__pycache__"}:
+                (self.packages / name).symlink_to(str(needed.locate_file(name)))
 
     def run(self, *words: str) -> str:
         done = self.attempt(*words)
@@ -121,6 +138,29 @@ def test_our_packages_come_from_the_wheel(installed: Installed) -> None:
         assert Path(path).is_relative_to(installed.environment)
 
 
+LOAD = """
+import importlib, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        print(error.name)
+"""
+
+
+def test_every_module_is_loaded_with_the_declared_packages_alone(installed: Installed) -> None:
+    """All but those of a cluster, which need the extra `dask`."""
+    paths = [path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    names = [".".join(path.with_suffix("").parts) for path in paths if path.name not in ("__init__.py", "__main__.py")]
+    missing = installed.run(str(installed.python), "-c", LOAD, *names).split()
+    assert set(missing) == {"distributed"}
+
+
+def test_wide_characters_are_aligned_with_the_declared_packages_alone(installed: Installed) -> None:
+    code = "from tabulate import tabulate; print(tabulate([['日本', 1], ['ab', 1]], tablefmt='plain'))"
+    assert installed.run(str(installed.python), "-c", code) == "日本  1\nab    1\n"
+
+
 def test_there_is_one_version_number(installed: Installed) -> None:
     assert installed.run("arena", "--version") == f"arena, version {VERSION} (pure Python)\n"
     code = "from arena.support.version import SERVER; print(SERVER)"
@@ -166,7 +206,7 @@ def test_a_compiled_wheel_plays_and_notices_changed_sources(source: Path, tmp_pa
     """One test, because the wheel takes long to build."""
     if not shutil.which("cc") or not find_spec("mypyc"):
         pytest.skip("compiling needs a C compiler (cc) and mypyc")
-    compiled = Installed(wheel_of(source, tmp_path / "wheel", ARENA_COMPILED="1"), tmp_path)
+    compiled = Installed(wheel_of(source, tmp_path / "wheel", ARENA_COMPILED="1"), tmp_path, ["test"])
     says_so_and_plays(compiled)
     runs_every_module_of_the_list_compiled(compiled)
     passes_the_sample(compiled)

@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two stamps: the arena can be used, and it can be worked on. The tools for work are five times as large.
+USABLE := $(VENV)/.usable
 READY := $(VENV)/.ready
+TOOLS := constraints.txt
 # Many tests only wait for a process, so more of them than cores may run at once.
 WORKERS ?= 4
 PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
@@ -12,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test test-all compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs confusables seccomp calibration spec
 .PHONY: strength picture clean help
 
-demo: $(READY)  ## the main job, small: a tournament of the bundled bots
+demo: $(USABLE)  ## the main job, small: a tournament of the bundled bots
 	@$(BIN)/arena demo
 
 test: $(READY)  ## the tests for every change, in some two minutes
@@ -107,9 +110,12 @@ clean: pure  ## remove the virtual environment and all caches
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml
-	@echo "Creating the virtual environment in $(VENV) (once) ..."
+$(USABLE): WANTED := --editable .
+$(READY): WANTED := --constraint $(TOOLS) --editable '.[test,check]'
+$(READY): $(TOOLS)
+$(USABLE) $(READY): pyproject.toml
+	@echo "Installing what this needs into $(VENV) (once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "schotten-arena needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
-	@touch $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(WANTED)
+	@touch $(USABLE) $@

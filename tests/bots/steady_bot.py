@@ -22,10 +22,10 @@ for line in sys.stdin:
             file.write(line)
     if message["type"] == "hello":
         print('{"type":"hello","protocol":1,"name":"steady"}', flush=True)
-    elif message["type"] == "round_end":
+    elif message["type"] == "round_start":
         rounds += 1
     elif message["type"] == "request":
-        while any(rounds >= int(after) and not os.path.exists(f"{path}.over") for after, path in rests):
+        while any(rounds > int(after) and not os.path.exists(f"{path}.over") for after, path in rests):
             time.sleep(0.01)
         legal = message["legal"]
         # A lower number of the stone is liked more, so that rounds do not always end blocked.

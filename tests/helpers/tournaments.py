@@ -25,7 +25,8 @@ def steady(name: str, *words: str) -> str:
 def limited(bot: str, **limits: str) -> str:
     """The bot with limits of its own."""
     name, _, command = bot.partition("=")
-    return f"cmd={shlex.quote(command)} name={name} {' '.join(f'{key}={value}' for key, value in limits.items())}"
+    words = {"cmd": shlex.quote(command or bot), "name": name} | limits
+    return " ".join(f"{key}={value}" for key, value in words.items())
 
 
 def configured(*bots: str, journal: Path | None = None, **options: str) -> Config:

@@ -126,7 +126,9 @@ def test_a_test_begins_with_what_is_compared(tmp_path: Path) -> None:
     test = ("sprt", f"new={sys.executable} {tmp_path / 'mybot.py'}", "base=greedy", "--journal", tmp_path / "t.jsonl")
     done = arena(*test, "--max-rounds", "2", "--concurrency", "1")
     told = [f"new: {tmp_path / 'mybot.py'} and 3 files, 0.2", "base: greedy and 2 files"]
-    assert done.stderr.splitlines()[:2] == told
+    promise, *lines = done.stderr.splitlines()
+    assert promise.startswith("Publish this now")
+    assert lines[:2] == told
 
 
 def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def test_an_empty_and_a_foreign_journal_get_one_line(tmp_path: Path) -> None:
     empty, foreign = tmp_path / "empty.jsonl", tmp_path / "notes.txt"
     empty.touch()
     foreign.write_text("Dear diary\n" * 9)
-    assert arena("regress", empty, "greedy").stderr == f"Error: {empty}:1: the journal has no round yet\n"
+    assert arena("regress", empty, "greedy").stderr == f"Error: {empty}: the journal is empty: nothing was played yet\n"
     assert re.fullmatch(rf"Error: {foreign}: this is not a journal, .*\n", arena("regress", foreign, "greedy").stderr)
 
 

@@ -138,13 +138,13 @@ def longest(line: Line) -> list[Any]:
 def test_a_time_beyond_the_limit_is_found_out(lines: list[Line], tmp_path: Path) -> None:
     first = lines[1]
     move = longest(first)
-    limit = 5000 + 50  # of an answer, and the margin
+    limit = 60_000 + 50  # of an answer, and the margin
     for ms, problems in ((limit, 0), (limit + 1, 1)):
         move[2] = ms
         found = verify_journals([write(tmp_path / "cup.jsonl", lines)]).problems
         assert len(found) == problems
     number, name = first["moves"].index(move) + 1, first["bots"][move[0]]
-    words = f"move {number}: took 5051 ms, but {name} had 5000 ms for an answer, and 50 ms more"
+    words = f"move {number}: took 60051 ms, but {name} had 60000 ms for an answer, and 50 ms more"
     assert found[0].text == f"round {first['id']}: {words}"
 
 

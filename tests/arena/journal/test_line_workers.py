@@ -17,7 +17,7 @@ from arena.bots.process_tree import children_of
 from arena.journal.lines import Entry, ResumeLine, VoidLine, encoded
 from arena.journal.verify import verify_journals, worth_workers
 from tests.helpers import genuine
-from tests.helpers.processes import is_running
+from tests.helpers.processes import is_running, send_to_all
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.raw_journals import Line, damaged
 from tests.helpers.tournaments import configured, steady
@@ -35,9 +35,9 @@ def until(there: Callable[[], bool]) -> None:
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some seconds of work."""
+    """More work than is done until a test has seen that it began, on however busy a machine."""
     config = configured(*BOTS, rounds="10", rules="tactics")
-    return genuine.write_copies(tmp_path_factory.mktemp("long") / "cup.jsonl", config, 6000)
+    return genuine.write_copies(tmp_path_factory.mktemp("long") / "cup.jsonl", config, 20_000)
 
 
 def tournament(event: int, rounds: str, mirror: str) -> list[Line]:
@@ -123,6 +123,7 @@ def test_ctrl_c_on_a_terminal_reaches_only_the_command(long: Path, tmp_path: Pat
         until(lambda: len(children_of(session.pid)) > 1)
         workers = children_of(session.pid)
         session.wait_for("Verifying")
+        send_to_all(workers, signal.SIGSTOP)  # so that it is not over before Ctrl-C arrives
         session.press("\x03")
         assert session.wait_for_status() == 130
         until(lambda: not any(map(is_running, workers)))

@@ -4,7 +4,7 @@ A choice is a row of slots, such as card and stone, of which one has the focus. 
 that the player can ask why they are illegal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -17,6 +17,7 @@ from engine.position import Position
 PASS, DONE, DISCARD = "pass", "done", "discard"
 _STONES: Final = tuple(str(stone_number(stone)) for stone in STONES)
 _WORDS: Final = {Phase.PLAY: "play", Phase.CLAIM: "claim", Phase.DRAW: "draw", Phase.RETURN: "return"}
+_CLAIM: Final = "claim"  # the label of that slot
 _ALONE: Final = (PASS, DONE)  # moves without a word before them
 
 
@@ -28,24 +29,52 @@ class Slot:
     closed: frozenset[str]  # options with which the move cannot become legal
 
 
+@attrs.frozen
+class Cursor:
+    """Where the player was at the last decision: the place of what was chosen, by label of a slot, and the focus."""
+
+    places: Mapping[str, int] = attrs.field(factory=dict)
+    focus: int = 0
+
+
 @attrs.frozen(eq=False)
 class Choice:
     view: View
+    cursor: Cursor = attrs.field(factory=Cursor)
     wanted: tuple[str, ...] = ()  # what the player chose so far, by slot; each counts only where it is an option
     focus: int = 0
 
+    @classmethod
+    def begun(cls, view: View, cursor: Cursor) -> "Choice":
+        """A new decision, with the cursor where it was."""
+        fresh = cls(view, cursor)
+        return attrs.evolve(fresh, focus=min(cursor.focus, len(fresh.slots) - 1))
+
     @property
     def slots(self) -> list[Slot]:
-        """The slots with what is chosen in each: what the player wants, else the first option that can be legal."""
+        """The slots with what is chosen in each: what the player wants, else of the options that can be legal the one
+        nearest to the cursor."""
         slots: list[Slot] = []
         chosen: list[str] = []
         while found := _next_slot(self.view.position, chosen):
             label, options = found
             is_open = [option for option in options if self._text([*chosen, option]) in self.view.beginnings]
             wanted = self.wanted[len(slots)] if len(slots) < len(self.wanted) else ""
-            chosen.append(wanted if wanted in options else next(iter(is_open), options[0]))
+            chosen.append(wanted if wanted in options else self._nearest(label, options, is_open))
             slots.append(Slot(label, options, chosen[-1], frozenset(options) - frozenset(is_open)))
         return slots
+
+    def _nearest(self, label: str, options: Sequence[str], is_open: Sequence[str]) -> str:
+        was = self.cursor.places.get(label, 0)
+        return min(is_open or options, key=lambda option: abs(options.index(option) - was))
+
+    @property
+    def left_at(self) -> Cursor:
+        """The cursor for the next decision. A claim always begins with the first stone that can be claimed: a cursor on
+        `done` would give it away."""
+        slots = self.slots
+        places = {slot.label: slot.options.index(slot.chosen) for slot in slots if slot.label != _CLAIM}
+        return Cursor({**self.cursor.places, **places}, self.focus if len(slots) > 1 else self.cursor.focus)
 
     @property
     def move(self) -> str:
@@ -67,8 +96,22 @@ class Choice:
             return attrs.evolve(self, focus=min(max(self.focus + step, 0), len(slots) - 1))
         slot = slots[self.focus]
         place = slot.options.index(slot.chosen) + (1 if key == "right" else -1)
-        wanted = [each.chosen for each in slots]
-        wanted[self.focus] = slot.options[place % len(slot.options)]
+        return self._with(self.focus, slot.options[place % len(slot.options)])
+
+    def at_stone(self, number: str) -> "Choice":
+        """The choice with this stone in the slot that has the focus, or else in the last slot that names stones. In a
+        slot of cards that lie on stones it is the next card on this one."""
+        slots = self.slots
+        for place in (self.focus, *reversed(range(len(slots)))):
+            slot = slots[place]
+            if there := [option for option in slot.options if option.split()[-1] == number]:
+                after = there.index(slot.chosen) + 1 if slot.chosen in there else 0
+                return self._with(place, there[after % len(there)])
+        return self
+
+    def _with(self, place: int, option: str) -> "Choice":
+        wanted = [slot.chosen for slot in self.slots]
+        wanted[place] = option
         return attrs.evolve(self, wanted=tuple(wanted))
 
     def with_first(self, option: str) -> "Choice":
@@ -88,7 +131,7 @@ def _next_slot(position: Position, chosen: Sequence[str]) -> tuple[str, tuple[st
             case Phase.PLAY:
                 return "card", (*hand, PASS)
             case Phase.CLAIM:
-                return "claim", (*_STONES, DONE)
+                return _CLAIM, (*_STONES, DONE)
             case Phase.DRAW:
                 return "draw", ("clan", "tactic")
             case _:

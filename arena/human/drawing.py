@@ -21,6 +21,7 @@ _ENOUGH: Final = 24  # lines; nearly always, and what terminals have
 _HELP: Final = """\
   left, right   choose another card, stone or deck
   up, down      go to the row above or below, such as from the card to its stone
+  1 to 9        choose that stone, from any row
   Enter         play what is shown behind >>
   c             claim the stone; the reason why the claim holds is shown before
   ?             why the move is illegal

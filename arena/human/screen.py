@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from arena.human.choice import DONE, Choice
+from arena.human.choice import DONE, Choice, Cursor
 from arena.human.view import View, last_view, opening, view_of
 from arena.human.words import news_of, result_of_match, result_of_round
 from arena.support.text import cropped, printable
@@ -68,6 +68,7 @@ class TableScreen:
     position: Position | None = None
     before: Position | None = None  # the position that was shown before; what is new since then gets a star
     choice: Choice | None = None  # while choosing
+    cursor: Cursor = attrs.field(factory=Cursor)  # where the next choice begins
     clock: Clock | None = None  # of the decision
     news: tuple[str, ...] = ()
     hint: str = ""
@@ -113,6 +114,7 @@ class TableScreen:
             position=opening(self.rules, start),
             before=None,
             choice=None,
+            cursor=Cursor(),
             news=(*result, begins),
             message="",
             decided=0,
@@ -122,7 +124,7 @@ class TableScreen:
     def asked(self, request: Request) -> "TableScreen":
         """The screen for a decision. Raises EngineError if the request cannot come from a round."""
         view = view_of(self.rules, request)
-        choice = Choice(view)
+        choice = Choice.begun(view, self.cursor)
         return attrs.evolve(
             self,
             stage=Stage.CHOOSING,
@@ -162,7 +164,9 @@ class TableScreen:
         return attrs.evolve(self._idle(Stage.ENDED), news=news, points=points)
 
     def _idle(self, stage: Stage) -> "TableScreen":
-        return attrs.evolve(self, stage=stage, choice=None, clock=None, hint="", typed=None, kept=None)
+        cursor = self.choice.left_at if self.choice is not None else self.cursor
+        idle = attrs.evolve(self, stage=stage, choice=None, clock=None, hint="", typed=None, kept=None)
+        return attrs.evolve(idle, cursor=cursor)
 
     @property
     def them(self) -> str:
@@ -187,6 +191,8 @@ class TableScreen:
         match key:
             case "left" | "right" | "up" | "down" | "tab":
                 return self._choosing(self.choice.pressed(key))
+            case "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9":
+                return self._choosing(self.choice.at_stone(key))
             case "enter":
                 return self._play(self.choice.move)
             case "c":

@@ -88,6 +88,70 @@ def test_the_move_shown_first_is_legal() -> None:
             assert at_table(rules, request).press("enter") == Move(Choice(view_of(rules, request)).move), name
 
 
+def test_a_digit_chooses_the_stone_from_any_row() -> None:
+    request = first_request()
+    screen, card = at_table(PRESETS["base"], request), request.legal[0].split()[1]
+    assert pressed(screen, "7").press("enter") == Move(f"play {card} 7")
+    assert pressed(screen, "down", "7", "2").press("enter") == Move(f"play {card} 2")
+    assert pressed(screen, "7", "right").press("enter") == Move(f"play {request.state.hand[1]} 7")  # still on the card
+    assert pressed(screen, "7", "0").press("enter") == Move(f"play {card} 7")
+
+
+def test_a_digit_chooses_the_stone_to_claim_even_one_that_cannot_be_claimed() -> None:
+    request = first_request(phase="claim")
+    stone = request.legal[0].split()[1]
+    other = next(number for number in "123456789" if f"claim {number}" not in request.legal)
+    screen = pressed(at_table(PRESETS["base"], request), other)
+    assert f">> claim {other}   (illegal; ? says why)" in drawn(screen, 80, 24)
+    assert pressed(screen, stone).press("c") == Move(f"claim {stone}")
+
+
+def test_a_digit_chooses_one_card_after_the_other_on_the_stone_of_a_ruse() -> None:
+    rules = PRESETS["tactics"]
+    for seed in range(200):
+        for _, request in decisions(rules, seed):
+            moves = [move.split() for move in request.legal if move.startswith("play traitor")]
+            stones = [stone for _, _, card, stone, to in moves if to == "5"]
+            if crowded := [stone for stone in stones if stones.count(stone) > 1]:
+                choice = Choice(view_of(rules, request)).with_first("traitor")
+                on_it = choice.pressed("down").at_stone(crowded[0])
+                again = on_it.at_stone(crowded[0])
+                assert on_it.slots[1].chosen != again.slots[1].chosen
+                assert {each.slots[1].chosen.split()[1] for each in (on_it, again)} == {crowded[0]}
+                assert choice.at_stone("5").slots[2].chosen == "5"  # from the row of the card: where it goes
+                return
+    raise AssertionError("no such position")
+
+
+def test_the_cursor_stays_where_it_was_from_one_decision_to_the_next() -> None:
+    rules, seed = PRESETS["base"], 2
+    requests = [r for referee, r in decisions(rules, seed) if referee.game.to_move == 0 and r.phase == "play"]
+    screen = pressed(at_table(rules, requests[0]), "right", "right", "down", "6")
+    move = screen.press("enter")
+    assert move == Move(f"play {requests[0].state.hand[2]} 6")
+    again = screen.played(move.text).asked(requests[1])
+    assert again.press("enter") == Move(f"play {requests[1].state.hand[2]} 6")
+    assert pressed(again, "right").press("enter") == Move(f"play {requests[1].state.hand[2]} 7")  # the row, too
+    start = RoundStart(round=2, seat=0, first="you", hand=requests[0].state.hand, points=Points(0, 0), deal_hash="")
+    assert again.told(start).asked(requests[0]).press("enter") == Move(requests[0].legal[0])
+
+
+def test_a_cursor_on_what_has_become_illegal_goes_to_what_is_nearest() -> None:
+    rules = PRESETS["base"]
+    for seed in range(10):
+        screen = None
+        for referee, request in decisions(rules, seed):
+            if referee.game.to_move != 0:
+                continue
+            screen = at_table(rules, request) if screen is None else screen.asked(request)
+            move = screen.press("enter")
+            assert isinstance(move, Move)
+            assert move.text in request.legal
+            if request.phase == "claim":
+                assert move.text == request.legal[0]
+            screen = pressed(screen, *"9" * (request.phase == "play")).played(move.text)
+
+
 def test_an_illegal_choice_is_explained_and_not_played() -> None:
     screen = at_table(PRESETS["base"], first_request())
     screen = pressed(screen, "left")  # from the first card to `pass`

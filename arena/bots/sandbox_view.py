@@ -68,8 +68,8 @@ def is_in(path: Path, folders: Iterable[Path]) -> bool:
 def view_of(spec: BotSpec) -> View:
     """What the bot sees. Raises SandboxError."""
     cwd = Path(absolute(spec.cwd or Path()))
-    exposed = tuple(map(Path, spec.sandbox.expose))
-    shown = (Path(spec.sandbox.folder),) if spec.sandbox.folder else ()
+    exposed = tuple(map(Path, spec.sandbox.exposed(cwd)))
+    shown = (cwd,) if spec.sandbox.own_dir else ()
     for path in (*exposed, *shown):
         if path in (Path("/"), Path("/tmp")) or is_in(path, _OF_THE_SYSTEM[1:]):
             option = "expose" if path in exposed else "dir"

@@ -23,7 +23,7 @@ def folder_of(spec: BotSpec) -> Path | None:
     """The folder that holds the bot: its `dir`, or that of its program or script; only a file if that folder holds more
     than one bot. None if the bot is bundled or belongs to the system."""
     cwd = spec.cwd or Path()
-    if spec.sandbox.folder is not None:
+    if spec.sandbox.own_dir:
         return Path(os.path.abspath(cwd))
     if spec.is_bundled:
         return None

@@ -155,7 +155,7 @@ def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
     fields = {"env": "env", "inherit-env": "inherit_env", "memory": "memory", "cpu": "cpu_seconds"}
     fields |= {"processes": "processes"}
     changed = {fields[key]: value for key, value in keys.items() if key in fields}
-    found = attrs.evolve(spec, **changed, sandbox=spec.sandbox.with_options(keys, Path()))
+    found = attrs.evolve(spec, **changed, sandbox=spec.sandbox.with_options(keys, Path(), spec.cwd or Path()))
     _check_sandbox(found, spec.name)
     return found
 
@@ -239,7 +239,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
         inherit_env=keys.get("inherit-env", False),
         processes=keys.get("processes", MOST_PROCESSES),
         fingerprint=keys.get("fingerprint"),
-        sandbox=Sandbox(folder=absolute(cwd) if "dir" in keys else None).with_options(keys, folder),
+        sandbox=Sandbox(own_dir="dir" in keys).with_options(keys, folder, cwd),
     )
     _check_sandbox(found, where)
     return found
@@ -248,7 +248,7 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
 def _check_sandbox(spec: BotSpec, where: str) -> None:
     if spec.sandbox.level is not Level.NONE and spec.inherit_env:
         raise ConfigError(f"{where}: inherit-env passes on what sandbox keeps away from a bot; leave out one of them")
-    if missing := [path for path in spec.sandbox.expose if not Path(path).exists()]:
+    if missing := [path for path in spec.sandbox.exposed(spec.cwd or Path()) if not Path(path).exists()]:
         raise ConfigError(f"{where}: expose = {missing[0]!r}, but expected a path that exists")
 
 

@@ -23,25 +23,23 @@ def portable(spec: BotSpec) -> BotSpec:
 def localized(spec: BotSpec, away: Away) -> BotSpec:
     """A portable bot as this machine starts it. What lies in a folder that was sent along is found where that is now;
     everything else is expected at the same place as on the machine of the tournament."""
-    command = command_of(spec.command)
-    cwd: Path | None = Path(away.cwd, spec.cwd or "")
+    command, cwd = command_of(spec.command), Path(away.cwd, spec.cwd or "")
+    spec = attrs.evolve(spec, sandbox=attrs.evolve(spec.sandbox, expose=spec.sandbox.exposed(cwd)))
     if spec.name in away.folders:
         return _sent_along(spec, command, away)
-    if spec.cwd is None and not os.path.isdir(away.cwd):
-        cwd = None  # a bot that needs no folder needs no place either
-    return attrs.evolve(spec, cwd=cwd, command=command)
+    needs_no_place = spec.cwd is None and not os.path.isdir(away.cwd)  # nor a folder
+    return attrs.evolve(spec, cwd=None if needs_no_place else cwd, command=command)
 
 
 def _sent_along(spec: BotSpec, command: tuple[str, ...], away: Away) -> BotSpec:
     there, here = away.folders[spec.name]
-    cwd, folder = os.path.normpath(Path(away.cwd, spec.cwd or "")), spec.sandbox.folder
+    cwd = os.path.normpath(Path(away.cwd, spec.cwd or ""))
     if not _is_in(cwd, there):  # that place need not exist here, so words that were relative to it become absolute
         command, cwd = tuple(_absolute(word, cwd, there) for word in command), there
     return attrs.evolve(
         spec,
         cwd=Path(_moved(cwd, there, here)),
         command=tuple(_moved(word, there, here) for word in command),
-        sandbox=attrs.evolve(spec.sandbox, folder=folder and _moved(folder, there, here)),
     )
 
 

@@ -63,7 +63,7 @@ def test_a_program_brings_its_folder(tmp_path: Path) -> None:
 
 def test_dir_is_the_folder_of_a_bot_whose_command_names_none(tmp_path: Path) -> None:
     own = file(tmp_path / "mine" / "bot" / "__main__.py").parent.parent
-    assert view_of(bot(PYTHON, "-m", "bot", cwd=own, folder=str(own))).paths == [own]
+    assert view_of(bot(PYTHON, "-m", "bot", cwd=own, own_dir=True)).paths == [own]
     assert view_of(bot(PYTHON, "-m", "unknown", cwd=own)).paths == []
 
 
@@ -235,7 +235,7 @@ def test_a_script_in_the_home_of_the_user_is_not_enough(tmp_path: Path, monkeypa
     for own in (script, file(tmp_path / "bot.py")):
         told = f"all of {own.parent} would be seen; put bot.py into a folder of its own"
         assert why_not(bot(PYTHON, own)) == told
-    assert view_of(bot(PYTHON, script, folder=str(script.parent))).paths == [script.parent]  # the organiser says so
+    assert view_of(bot(PYTHON, script, cwd=script.parent, own_dir=True)).paths == [script.parent]  # says the organiser
     assert view_of(bot(PYTHON, script, expose=(str(script.parent),))).paths == [script.parent]
     assert view_of(bot(PYTHON, file(tmp_path / "me" / "mine" / "bot.py"))).paths == [tmp_path / "me" / "mine"]
 
@@ -245,7 +245,7 @@ def test_what_a_sandbox_has_of_its_own_cannot_be_shown(path: str, tmp_path: Path
     script = file(tmp_path / "mine" / "bot.py")
     told = f"= {path!r}, but a sandbox has its own {path}; name what is in it"
     assert why_not(bot(PYTHON, script, expose=(path,))) == f"expose {told}"
-    assert why_not(bot(PYTHON, script, folder=path)) == f"dir {told}"
+    assert why_not(bot(PYTHON, script, cwd=Path(path), own_dir=True)) == f"dir {told}"
 
 
 def test_exposed_paths_are_shown_and_are_not_the_bots_own(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_bot_in_a_folder_of_another_is_seen(one: Path, two: Path) -> None:
     told = apart(bot(PYTHON, one), bot(PYTHON, around))
     assert told is not None
     assert told.startswith(f"two would see {one}, which belongs to one; ")
-    nameless = bot(PYTHON, "-m", "bot", cwd=two.parent, folder=str(two.parent))  # no file in its command
+    nameless = bot(PYTHON, "-m", "bot", cwd=two.parent, own_dir=True)  # no file in its command
     told = apart(nameless, bot(PYTHON, around))
     assert told is not None
     assert told.startswith(f"two would see {two.parent}, which belongs to one; ")
@@ -342,8 +342,8 @@ def test_a_bot_in_a_folder_of_another_is_seen(one: Path, two: Path) -> None:
 def test_a_link_to_the_folder_of_another_hides_nothing(tmp_path: Path, one: Path, two: Path) -> None:
     alias = link(tmp_path / "alias", one.parent)
     other = file(one.parent / "other.py")
-    for folder in (str(alias), str(one.parent)):
-        told = apart(bot(PYTHON, two, folder=folder), bot(PYTHON, other))
+    for folder in (alias, one.parent):
+        told = apart(bot(PYTHON, two, cwd=folder, own_dir=True), bot(PYTHON, other))
         assert told is not None
         assert told.startswith(f"one would see {other}, which belongs to two; ")
 

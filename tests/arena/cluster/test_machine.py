@@ -17,6 +17,7 @@ from arena.cluster.parcel import discard, packed, receive, unpacked_into
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, parse_bot
 from arena.plan.config import from_command_line
+from arena.plan.sandbox import Level, Sandbox
 from arena.worker.away import at_home, localized, portable
 from arena.worker.job import Away
 
@@ -115,6 +116,15 @@ def test_a_bot_that_was_sent_along_is_started_where_it_is_now(folder: Path) -> N
     found = localized(portable(spec), away)
     assert found.command == ("python3", "/there/0/bot", "--book", f"{folder}-2/book")
     assert found.cwd == Path("/there/0/data")
+
+
+def test_what_is_exposed_to_a_bot_is_expected_at_the_same_place(folder: Path) -> None:
+    box = Sandbox(Level.FULL, expose=("../books", "/etc/passwd"))
+    spec = BotSpec("mine", ("python3", "bot"), cwd=Path("mine"), sandbox=box)
+    for folders in ({}, {"mine": (str(folder), "/there/0")}):
+        found = localized(portable(spec), Away(str(folder.parent), folders))
+        assert found.cwd is not None
+        assert found.sandbox.exposed(found.cwd) == (str(folder.parent / "books"), "/etc/passwd")
 
 
 def test_a_bot_that_was_sent_along_needs_no_folder_of_the_owner(folder: Path) -> None:

@@ -13,7 +13,7 @@ from arena.journal.lines import JournalError, JournalLine, TournamentLine, read
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, bot_from_command_line, from_command_line
 from arena.plan.config_file import from_file
-from arena.plan.recorded_config import RecordedBot, recorded_bot, spec_of
+from arena.plan.recorded_config import RecordedBot, differences, recorded_bot, spec_of
 from arena.plan.sandbox import SCRATCH, Level, Sandbox
 from arena.tournament.drive import drive
 from tests.helpers.commands import arena
@@ -40,7 +40,7 @@ def problem_in_file(folder: Path, each: str = "", own: str = "") -> str:
 
 
 def test_there_is_none_unless_it_is_asked_for(tmp_path: Path) -> None:
-    assert in_file(tmp_path) == [Sandbox(Level.NONE, SCRATCH, (), None, None)] * 2
+    assert in_file(tmp_path) == [Sandbox(Level.NONE, SCRATCH, (), False, None)] * 2
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,11 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     own = 'dir = "mine"\nexpose = ["books", "mine/../data", "/etc/passwd"]\nscratch = "1M"\nsandbox-user = "games"'
     one, two = in_file(tmp_path, "sandbox = true", own)
+    assert one == Sandbox(Level.FULL, 2**20, ("../books", "../data", "/etc/passwd"), True, "games")
     exposed = (str(tmp_path / "books"), str(tmp_path / "data"), "/etc/passwd")
-    assert one == Sandbox(Level.FULL, 2**20, exposed, str(tmp_path / "mine"), "games")
+    assert one.exposed(tmp_path / "mine") == exposed
     assert two == Sandbox(Level.FULL)
-    assert in_file(tmp_path, 'expose = "books"')[1].expose == (str(tmp_path / "books"),)
+    assert in_file(tmp_path, 'expose = "books"')[1].expose == ("books",)
 
 
 @pytest.mark.parametrize(
@@ -102,14 +103,14 @@ def test_options_are_for_all_bots_and_words_of_bot_for_one() -> None:
     specs = ["cmd=random sandbox=try scratch=64K expose='/etc/passwd /etc/group'"]
     one, two = sandboxes(from_command_line(["greedy"], specs, {"sandbox": "true", "sandbox-user": "games"}))
     assert one == Sandbox(Level.FULL, user="games")
-    assert two == Sandbox(Level.TRY, 2**16, ("/etc/passwd", "/etc/group"), None, "games")
+    assert two == Sandbox(Level.TRY, 2**16, ("/etc/passwd", "/etc/group"), False, "games")
 
 
 def test_a_bot_outside_of_a_tournament_takes_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "books").mkdir()
     found = bot_from_command_line("greedy", {"sandbox": "try", "expose": "books", "scratch": "32M"})
-    assert found.sandbox == Sandbox(Level.TRY, 2**25, (str(tmp_path / "books"),))
+    assert found.sandbox == Sandbox(Level.TRY, 2**25, ("books",))
     with pytest.raises(ConfigError, match="inherit-env passes on what sandbox keeps away"):
         bot_from_command_line("greedy", {"sandbox": "true", "inherit-env": "true"})
 
@@ -151,7 +152,7 @@ def test_a_bad_level_is_told(words: tuple[str, ...]) -> None:
 # Recorded, and compared
 
 
-FULL = Sandbox(Level.FULL, 2**20, ("/etc/passwd",), "/srv/mine", "games")
+FULL = Sandbox(Level.FULL, 2**20, ("/etc/passwd", "../books"), True, "games")
 
 
 def recorded(bot: BotSpec) -> dict[str, Any]:
@@ -164,12 +165,30 @@ def test_a_sandbox_is_recorded_and_read_again() -> None:
     assert recorded(bot)["sandbox"] == {
         "level": "full",
         "scratch": 2**20,
-        "expose": ["/etc/passwd"],
-        "folder": "/srv/mine",
+        "expose": ["/etc/passwd", "../books"],
+        "own_dir": True,
         "user": "games",
     }
     again = msgspec.json.decode(msgspec.json.encode(recorded_bot(bot)), type=RecordedBot)
     assert spec_of(again).sandbox == FULL
+
+
+def test_the_record_does_not_show_where_the_tournament_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so the tournament resumes from another folder, and in another place."""
+    place = tmp_path / "one" / "cup"
+    for name in ("mine", "books"):
+        (place / name).mkdir(parents=True)
+    text = 'sandbox = true\n[[bot]]\ncmd = "greedy"\ndir = "mine"\nexpose = "books"\n[[bot]]\ncmd = "random"\n'
+    (place / "cup.toml").write_text(f"[each]\n{text}")
+    monkeypatch.chdir(place)
+    here = from_file(Path("cup.toml"), {}).recorded()
+    assert str(tmp_path) not in msgspec.json.encode(here).decode()
+    monkeypatch.chdir(place.parent)
+    assert differences(here, from_file(Path("cup/cup.toml"), {}).recorded()) == []
+    place.parent.rename(tmp_path / "two")
+    assert differences(here, from_file(tmp_path / "two" / "cup" / "cup.toml", {}).recorded()) == []
 
 
 def test_nothing_is_recorded_of_a_bot_without_one() -> None:

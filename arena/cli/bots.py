@@ -54,8 +54,8 @@ def spec() -> None:
 def new_bot(language: str, folder: Path, strategy: str, ci: str | None) -> None:
     """Write a bot to start from, ready to run, into DIR, which must be new or empty.
 
-    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. In Python the bot is named after DIR and gets a copy
-    of the SDK, the folder schotten_sdk: it needs Python 3.11 or newer and nothing else.
+    LANGUAGE is python, javascript, c, c++, java, rust, go or bash. The bot and its files are named after DIR. In Python
+    it gets a copy of the SDK, the folder schotten_sdk: it needs Python 3.11 or newer and nothing else.
 
     A bot plays random legal moves until you change it. In Python and JavaScript, --strategy greedy writes one that
     beats the random bot in nearly every round, with tests that you can add to.

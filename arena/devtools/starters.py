@@ -1,11 +1,12 @@
-"""`arena new-bot`: writes a bot to start from, in many languages.
+"""`arena new-bot`: writes a bot to start from, in many languages. The bot and its files are named after their folder.
 
-In Python it is a bot with the SDK beside it, named after its folder. In the other languages it is an example bot, which
-needs no library. It plays at random; in some languages there is also a bot with a strategy and with tests of its own.
+In Python it is a bot with the SDK beside it. In the other languages it is an example bot, which needs no library. It
+plays at random; in some languages there is also a bot with a strategy and with tests of its own.
 """
 
 import enum
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -39,7 +40,7 @@ def _example(file: str) -> str:
 
 @attrs.frozen
 class Starter:
-    """An example bot that is copied as it is."""
+    """An example bot that is copied under another name."""
 
     file: str
     run: str
@@ -146,18 +147,43 @@ def new_bot(language: str, name: str, strategy: Strategy = Strategy.RANDOM) -> N
     if language not in starters:
         known = ", ".join(("python", *starters))
         raise StarterError(f"there is no {strategy.value} starter in {language!r}, only in: {known}")
+    _check_name(name, plain=True)
     starter = starters[language]
-    files = {starter.file: starter.text()} | ({starter.tests: _example(starter.tests)} if starter.tests else {})
-    return NewBot(files, starter.run, starter.needs, starter.build, starter.run_tests)
+    texts = {starter.file: starter.text()} | ({starter.tests: _example(starter.tests)} if starter.tests else {})
+    stem = name.replace("-", "_") if language == "java" else name  # there it is the name of a class
+    if language == "java" and re.search(rf"\b{stem}\b", re.sub("//.*", "", starter.text())):
+        raise StarterError(
+            f"the bot is named after its folder, but {stem!r} is a word of {language} that the bot uses; "
+            "choose another name for the folder"
+        )
+    files = {_named(file, name, stem): _named(text, name, stem) for file, text in texts.items()}
+    build = starter.build and _named(starter.build, name, stem)
+    return NewBot(files, _named(starter.run, name, stem), starter.needs, build, starter.run_tests)
+
+
+# What the examples call themselves in their hello, and how their files, programs and classes are called.
+_NAMES: Final = re.compile(r"\b(?:random|greedy)-(?:js|c|cpp|java|rust|go|bash)\b")
+_STEMS: Final = re.compile(r"\b(?:random_bot(?:_[a-z]+)?|RandomBot|greedy_starter)\b")
+
+
+def _named(text: str, name: str, stem: str) -> str:
+    return _STEMS.sub(stem, _NAMES.sub(name, text))
+
+
+def _check_name(name: str, *, plain: bool = False) -> None:
+    """Raise StarterError if a bot cannot have that name; `plain`: or a file in any language and on any system."""
+    problem, rule = name_problem(name), NAME_RULE
+    if plain and not problem and not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", name):
+        problem, rule = "files are named after it, too", "letters, digits, _ and -, and begins with a letter"
+    if problem:
+        raise StarterError(
+            f"the bot is named after its folder, but {name!r} cannot be the name of a bot: {problem}; a name is {rule}"
+        )
 
 
 def _python_bot(name: str, strategy: Strategy) -> NewBot:
     """The starter in Python. Raises StarterError if a bot, or its module, cannot have that name."""
-    if problem := name_problem(name):
-        raise StarterError(
-            f"the bot is named after its folder, but {name!r} cannot be the name of a bot: {problem}; "
-            f"a name is {NAME_RULE}"
-        )
+    _check_name(name)
     if name in (PACKAGE, "test_bot") or name in sys.stdlib_module_names:
         raise StarterError(
             f"the bot is named after its folder, but {name}.py would hide the module {name!r} that the bot imports; "

@@ -170,9 +170,40 @@ def test_a_place_that_cannot_be_written_and_an_unknown_language_are_named(tmp_pa
     assert "there is no starter in 'cobol'; there are: python, javascript, c, c++" in unknown.output
 
 
-def test_the_header_of_each_starter_names_the_same_commands() -> None:
-    for starter in STARTERS.values():
-        assert starter.run in starter.text()
-        assert starter.build is None or starter.build in starter.text()
+@pytest.mark.parametrize("language", STARTERS)
+def test_everything_in_every_language_is_named_after_the_folder(language: str) -> None:
+    strategies = [Strategy.RANDOM, Strategy.GREEDY] if language == "javascript" else [Strategy.RANDOM]
+    for strategy in strategies:
+        bot = new_bot(language, "my-bot", strategy)
+        stem = "my_bot" if language == "java" else "my-bot"
+        assert {file.partition(".")[0] for file in bot.files} == {stem}
+        assert all(stem in command for command in (bot.run, bot.build or bot.run))
+        text = bot.files[next(iter(bot.files))]
+        assert bot.run in text  # the comment at its top has the same commands
+        assert (bot.build or "") in text
+        assert re.search(r"""name\W+my-bot\b""", text)  # in its hello
+        left = r"random[_-]?bot|greedy[_-]starter|-(js|cpp|java|rust|bash)\b"
+        assert not re.search(left, " ".join([*bot.files.values(), *bot.files, bot.run, bot.build or ""]), re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "problem"),
+    [
+        ("c", "my bot", "a name is letters, digits, _ and -, and begins with a letter"),
+        ("go", "-o", "a name is letters, digits, _ and -, and begins with a letter"),
+        ("java", "String", "'String' is a word of java that the bot uses; choose another name for the folder"),
+        ("java", "new", "'new' is a word of java that the bot uses; choose another name for the folder"),
+    ],
+)
+def test_a_folder_after_which_no_file_can_be_named_is_refused(
+    language: str, name: str, problem: str, tmp_path: Path
+) -> None:
+    refused = create(language, tmp_path / name)
+    assert refused.exit_code == 2
+    assert problem in refused.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_header_of_the_python_starter_names_the_same_commands() -> None:
     python = new_bot("python", "mybot")
     assert all(command in python.files["mybot.py"] for command in (python.check, python.play))

@@ -54,7 +54,8 @@ permissions:
   contents: read
 
 env:
-  ARENA: schotten-arena  # what pip installs; the address of a repository will do as well: git+https://…
+  # What pip installs the arena from, such as git+https://HOST/OWNER/schotten-arena.git for a repository.
+  ARENA: {arena}
 
 jobs:
   check:
@@ -65,7 +66,8 @@ jobs:
         with:
           python-version: "3.12"
       - name: Install the arena
-        run: pip install "$ARENA"
+        run: |
+          pip install "${{ARENA:?set it in .github/workflows/arena.yml, to what pip installs the arena from}}"
 {own_steps}\
       - name: Check
         run: |
@@ -95,7 +97,8 @@ jobs:
         with:
           python-version: "3.12"
       - name: Install the arena
-        run: pip install "$ARENA"
+        run: |
+          pip install "${{ARENA:?set it in .github/workflows/arena.yml, to what pip installs the arena from}}"
 {build_both}\
       - name: Is the new bot better?
         run: |
@@ -104,13 +107,13 @@ jobs:
 
 
 def github_files(
-    files: Iterable[str], run: str, check: str, build: str | None, run_tests: str | None
+    files: Iterable[str], run: str, check: str, build: str | None, run_tests: str | None, arena: str
 ) -> dict[str, str]:
     """A workflow for GitHub, and the test that it plays, by path. `files` are those of the bot, and the other arguments
-    are commands for its folder."""
+    are commands for its folder; `arena` is what pip installs the arena from, or empty for the author to fill in."""
     own_steps = _steps([("Build", build), ("Test", run_tests)])
     build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
-    workflow = _WORKFLOW_TEXT.format(own_steps=own_steps, check=check, build_both=build_both)
+    workflow = _WORKFLOW_TEXT.format(arena=json.dumps(arena), own_steps=own_steps, check=check, build_both=build_both)
     patterns = sorted({f"**/*{path.suffix}" for path in map(Path, files) if path.suffix in _SOURCES})
     test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False), fingerprint=json.dumps(patterns))
     return {WORKFLOW: workflow, TEST: test, ".gitignore": _IGNORED}

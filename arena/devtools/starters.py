@@ -20,6 +20,7 @@ import attrs
 from arena.devtools.ci_files import TEST, WORKFLOW, github_files
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
 from arena.support.suggestion import did_you_mean
+from arena.support.version import installed_from
 from protocol.names import NAME_RULE, name_problem
 
 
@@ -236,7 +237,7 @@ def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM, ci
     """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
     bot = new_bot(language, folder.resolve().name, strategy)
     if ci is Ci.GITHUB:
-        more = github_files(bot.files, bot.run, bot.check, bot.build, bot.run_tests)
+        more = github_files(bot.files, bot.run, bot.check, bot.build, bot.run_tests, installed_from() or "")
         bot = attrs.evolve(bot, files={**bot.files, **more})
     try:
         if folder.exists() and any(folder.iterdir()):
@@ -262,6 +263,8 @@ def _next_steps(bot: NewBot, folder: Path) -> list[str]:
     lines += [f"  {bot.check}", f"  {bot.play}"]
     if WORKFLOW in bot.files:
         lines.append(f"GitHub will run {folder / WORKFLOW}; {folder / TEST} says how much better a change has to be.")
+        if not installed_from():
+            lines.append(f"Before that, set ARENA in {folder / WORKFLOW}: what pip installs the arena from.")
     if not shutil.which(bot.needs):
         lines.append(f"It needs {bot.needs}, which is not on this machine.")
     return lines

@@ -1,5 +1,6 @@
 """`arena new-bot --ci github`: the steps of the workflow, run as the service would run them."""
 
+import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -14,19 +15,26 @@ import yaml
 from click.testing import CliRunner
 
 from arena.cli.main import main
+from arena.devtools import starters
 from arena.devtools.starters import new_bot
+from arena.support.version import installed_from
 
 pytestmark = pytest.mark.extended
 
-INSTALL = 'pip install "$ARENA"'
+INSTALL = "pip install "
 
 
 def create(language: str, folder: Path, *options: str) -> None:
     assert CliRunner().invoke(main, ["new-bot", language, str(folder), "--ci", "github", *options]).exit_code == 0
 
 
+def workflow_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
+    return found
+
+
 def jobs_of(folder: Path) -> dict[str, Any]:
-    workflow = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
+    workflow = workflow_of(folder)
     assert workflow["permissions"] == {"contents": "read"}  # a pull request may come from a stranger
     assert workflow[True] == {"push": None, "pull_request": None}  # of any branch; YAML reads "on" as true
     found: dict[str, Any] = workflow["jobs"]
@@ -42,7 +50,7 @@ def run_steps(job: dict[str, Any], workspace: Path, programs: Path) -> list[int]
     variables = os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     statuses = []
     for command in [step["run"] for step in job["steps"] if "run" in step]:
-        if command != INSTALL:
+        if not command.startswith(INSTALL):
             words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]  # as GitHub starts it
             statuses.append(subprocess.run(words, cwd=workspace, env=variables, timeout=300).returncode)
             if statuses[-1]:
@@ -64,6 +72,47 @@ def test_the_job_that_checks_a_bot_builds_tests_and_checks_it(
     (kept,) = [step["with"]["path"].split() for step in job["steps"] if "upload" in step.get("uses", "")]
     assert kept == ["check.xml", "transcript.txt"]
     assert all((folder / file).exists() for file in kept)
+
+
+def test_the_workflow_names_where_the_arena_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starters, "installed_from", lambda: "git+https://example.org/a.git@12ab")
+    create("c", tmp_path / "mybot")
+    assert workflow_of(tmp_path / "mybot")["env"] == {"ARENA": "git+https://example.org/a.git@12ab"}
+
+
+def test_a_workflow_without_an_address_fails_and_says_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starters, "installed_from", lambda: None)
+    made = CliRunner().invoke(main, ["new-bot", "c", str(tmp_path / "mybot"), "--ci", "github"])
+    file = tmp_path / "mybot" / ".github" / "workflows" / "arena.yml"
+    assert made.output.endswith(f"Before that, set ARENA in {file}: what pip installs the arena from.\n")
+    workflow = workflow_of(tmp_path / "mybot")
+    assert workflow["env"] == {"ARENA": ""}
+    for job in workflow["jobs"].values():
+        (install,) = [step["run"] for step in job["steps"] if step.get("run", "").startswith(INSTALL)]
+        done = subprocess.run(["bash", "-c", install], env={"ARENA": ""}, capture_output=True, text=True)
+        assert done.returncode != 0
+        assert "ARENA: set it in .github/workflows/arena.yml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("recorded", "address"),
+    [
+        ('{"url":"https://h/a.git","vcs_info":{"vcs":"git","commit_id":"12ab"}}', "git+https://h/a.git@12ab"),
+        ('{"url":"https://h/a.whl","archive_info":{}}', "https://h/a.whl"),
+        ('{"url":"file:///home/anna/a","dir_info":{"editable":true}}', None),  # nobody else has this folder
+        (None, None),  # from an index, or a folder of wheels
+    ],
+)
+def test_an_address_is_one_that_other_machines_can_use(
+    recorded: str | None, address: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if recorded is not None:
+        (tmp_path / "direct_url.json").write_text(recorded)
+    found = importlib.metadata.PathDistribution(tmp_path)
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: found)
+    assert installed_from() == address
 
 
 def test_a_bot_that_fails_fails_the_job_and_its_report_is_kept(tmp_path: Path) -> None:

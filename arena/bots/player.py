@@ -23,6 +23,7 @@ from protocol.session import Session, State
 _LAST_LINES: Final = 2  # of stderr in the reason of a fault: an exception, and what a program says after it
 _LAST_WORDS: Final = 300  # characters of them
 _SEND_SECONDS: Final = 5.0  # for a message that is not a request, to a bot that does not read
+_KEPT_ROUNDS: Final = 10_000  # of a process, by name: 1.5 MB; at a server it may live for months
 
 
 class StartFailure(Exception):
@@ -64,6 +65,10 @@ class Player(abc.ABC):
         self.wants_legal = True
         self.welcome_seed: int | None = None  # the one in its welcome
         self.identity: BotLine | None = None  # of what came last; None if it never came
+        # What its process has played, if the arena started it: how many rounds, and of the first ones their ids and the
+        # bot's seeds.
+        self.round_count = 0
+        self.rounds: list[tuple[str, int | None]] = []
 
     @property
     def session(self) -> Session | None:
@@ -101,6 +106,9 @@ class Player(abc.ABC):
         found = bot_line(self.spec.name, hello, fingerprint, utc_now())
         if self.identity is None or self.identity.id != found.id:
             self.identity = found
+
+    def note_round(self, id: str, seed: int | None) -> None:  # noqa: B027
+        """Take note that a round was played, and of the bot's seed in it, if the bot can be led through it again."""
 
     @abc.abstractmethod
     def now(self) -> float:
@@ -190,8 +198,13 @@ class LocalPlayer(Player):
             ended = f"{LEFT_BETWEEN_ROUNDS} ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
-            self.welcome_seed = seed
+            self.welcome_seed, self.round_count, self.rounds = seed, 0, []
             yield from self._start()
+
+    def note_round(self, id: str, seed: int | None) -> None:
+        self.round_count += 1
+        if len(self.rounds) < _KEPT_ROUNDS:
+            self.rounds.append((id, seed))
 
     def come_back(self, closed: str, until: float) -> Logic[None]:  # noqa: ARG002
         """The deadline of the question does not matter any more: a process does not come back."""

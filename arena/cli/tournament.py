@@ -164,8 +164,9 @@ def run(
 @click.command()
 @click.argument("bundle", metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option("--live", is_flag=True, help="Play the round freely, with both bots: it may take another course.")
+@click.option("--from-start", is_flag=True, help="Lead the bot through the earlier rounds of its process first.")
 @options_of(SANDBOX)
-def rerun(bundle: Path, live: bool, **options: str | None) -> None:
+def rerun(bundle: Path, live: bool, from_start: bool, **options: str | None) -> None:
     """Lead a bot to the decision at which it failed, ask for it again, and say whether the fault came again.
 
     FOLDER is the one that the arena names beside a fault; the bundle.json in it will do as well. A bundle has only the
@@ -173,7 +174,8 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
 
     Only the bot that failed is started. It is led through the round by the real protocol, with the seed that it had,
     and the recorded moves are played, whatever it answers. Then it is asked for the very decision at which it failed,
-    with the clock as it was. What the bot did in earlier rounds is not repeated.
+    with the clock as it was. What the bot did in earlier rounds is not repeated, unless you add --from-start: then it
+    is led through all rounds that its process had played before, which the journal beside FOLDER has.
 
     The exit status is 0 if the fault came again: the bot failed at this decision with the same ending. It is 1 if it
     did not: it answered, or another fault came instead. It is 2 if there is no bundle that can be repeated, 3 if the
@@ -186,6 +188,7 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
     Examples:
       arena rerun cup.faults/1.1-2.3-mybot
       arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
+      arena rerun cup.faults/1.1-2.3-mybot --from-start
       arena rerun cup.faults/1.1-2.3-mybot --live
     """
     from arena.devtools.rerun import Came
@@ -195,8 +198,10 @@ def rerun(bundle: Path, live: bool, **options: str | None) -> None:
     def started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
         return with_sandboxes(configured(lambda: [bot_with_options(spec, given(options)) for spec in specs]))
 
+    if live and from_start:
+        raise click.UsageError("--live plays one round freely, and --from-start repeats recorded ones; leave out one")
     try:
-        found = play_once_more(bundle, started, live=live)
+        found = play_once_more(bundle, started, live=live, from_start=from_start)
     except BundleError as error:
         raise Refused(str(error)) from None
     if found is None:

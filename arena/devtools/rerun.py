@@ -2,7 +2,8 @@
 
 By default only the bot that failed is started. It is led through the recorded round (match/led_round.py) with the seed
 and the times that it had, up to the decision at which it failed, and is asked for that decision with the clock as it
-was. Nothing of this depends on the opponent. `--live` plays the round freely instead, with both bots.
+was. Nothing of this depends on the opponent. With `--from-start` it is led through all rounds that its process had
+played before, in the same way. `--live` plays the round freely instead, with both bots.
 """
 
 import enum
@@ -18,7 +19,9 @@ from arena.bots.player import LocalPlayer, StartFailure
 from arena.bots.stderr import PassedOn
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.watchdog import Watchdog
+from arena.devtools.earlier_rounds import EarlierMatch, earlier_matches
 from arena.journal.endings import Fault, is_between_rounds
+from arena.journal.lines import game_record
 from arena.match.host import Host
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
 from arena.match.match import Match, PlayedRound
@@ -38,7 +41,7 @@ from engine.deal import Deal
 from engine.errors import NotationError
 from engine.ruleset import RuleSet
 from engine.scoring import Score
-from protocol.messages import Error
+from protocol.messages import Error, RevealedDeal
 
 Started = Callable[[Sequence[BotSpec]], Sequence[BotSpec]]
 
@@ -151,17 +154,29 @@ def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:
     return attrs.evolve(spec, cwd=Path(cwd) / (spec.cwd or ""))
 
 
-def rerun(path: Path, started: Started, *, live: bool = False) -> Rerun | None:
+def rerun(path: Path, started: Started, *, live: bool = False, from_start: bool = False) -> Rerun | None:
     """Repeat the fault of the bundle in this folder or file, with the bots as `started` changes them. `live`: play the
-    round freely, with both bots. Returns None if a signal stopped it. Raises BundleError."""
+    round freely, with both bots. `from_start`: lead the bot through the earlier rounds of its process first. Returns
+    None if a signal stopped it. Raises BundleError."""
     bundle = _Bundled(path)
     if live:
         both = bundle.specs(bundle.facts.bots, started)
-        return _unless_void(lambda: _play_live(bundle, both))
+        return _alone(bundle, _unless_void(lambda: _play_live(bundle, both)))
     if not bundle.is_of_start:
         bundle.check_moves()
+    earlier = earlier_matches(path, bundle.facts.fault.bot, bundle.start) if from_start else []
     (spec,) = bundle.specs([bundle.facts.bots[bundle.seat]], started)
-    return _unless_void(lambda: _lead(bundle, spec))
+    found = _unless_void(lambda: _lead(bundle, spec, earlier))
+    return found if from_start else _alone(bundle, found)
+
+
+def _alone(bundle: _Bundled, found: Rerun | None) -> Rerun | None:
+    """What was found without the earlier rounds of the process, if there were any."""
+    count = bundle.start.round_count
+    if found is None or not count:
+        return found
+    before = f"Its process had played {counted(count, 'round')} before this one. Earlier rounds are not repeated"
+    return attrs.evolve(found, remarks=(*found.remarks, f"{before}; --from-start leads the bot through them first."))
 
 
 def _unless_void(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
@@ -184,7 +199,7 @@ def _run(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
 # Led through the recorded round
 
 
-async def _lead(bundle: _Bundled, spec: BotSpec) -> Rerun:
+async def _lead(bundle: _Bundled, spec: BotSpec, earlier: Sequence[EarlierMatch]) -> Rerun:
     watch = Watchdog()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
@@ -195,53 +210,98 @@ async def _lead(bundle: _Bundled, spec: BotSpec) -> Rerun:
             now = f"{spec.name}: {Fault.FAILED_TO_START.value}: {failure}"
             found = bundle.compared(Came.AGAIN if bundle.is_of_start else Came.ANOTHER, now)
         else:
-            found = await _lead_round(bundle, player, watch)
+            led = _Led(bundle, player, watch)
+            found = await led.through(earlier) or await led.to_the_fault()
             await driven(player.leave())
         nursery.cancel_scope.cancel()
     return found
 
 
-async def _lead_round(bundle: _Bundled, player: LocalPlayer, watch: Watchdog) -> Rerun:
-    """Ask the bot, which has come, for its decisions up to the one at which it failed."""
-    if bundle.is_of_start:
-        return bundle.compared(Came.NONE, f"no fault; {player.spec.name} started and said hello")
-    seat, start, dealt, answers = bundle.seat, bundle.start, bundle.dealt, list[LedAnswer]()
-    host = Host(
-        player,
-        seat,
-        match=start.match,
-        opponent=bundle.facts.bots[other(seat)].name,
-        rounds=start.rounds,
-        rules=bundle.rules.name,
-        clock=player.spec.limits.for_match(),
-    )
-    referee = Referee(bundle.rules, dealt.deal, bundle.first)
-    start_match = host.start_match()
-    assert start_match is not None  # the bot has just come
-    start_round = host.start_round(referee, dealt.revealed(start.number), bundle.score, dealt.bot_seed(seat))
-    for message in (start_match, start_round):
-        await driven(player.tell(message))
-    led = LedReferee(referee, seat, bundle.moves, answers.append, asks_last=True)
-    clock = RecordedClock(player.spec.limits, seat, bundle.moves)
-    void = await driven(led_play(led, player, host, watch, clock, excuses=True).play(), watch)
-    if void is None and (fault := answers[-1].fault):
-        await driven(player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True)))
-    return _led(bundle, answers, void)
+class _Led:
+    """Leads the bot, which has come, through recorded rounds."""
 
+    def __init__(self, bundle: _Bundled, player: LocalPlayer, watch: Watchdog):
+        self._bundle = bundle
+        self._player = player
+        self._watch = watch
+        self._answers: list[LedAnswer] = []  # in all rounds
 
-def _led(bundle: _Bundled, answers: Sequence[LedAnswer], void: Void | None) -> Rerun:
-    """Compare the last answer, which is the first that was a fault or that to the decision at which the bot failed."""
-    if void is not None:
-        return bundle.compared(Came.VOID, f"void: {void.reason}")
-    fault, decision, last = bundle.facts.fault, len(bundle.moves), answers[-1]
-    if last.fault is None:
-        came, now = Came.NONE, f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
-    else:
-        is_same = last.position == decision and last.fault.ending.value == fault.ending
-        came = Came.AGAIN if is_same else Came.ANOTHER
-        when = "" if last.position == decision else f" at position {last.position} already, instead of {decision}"
-        now = f"{fault.bot}: {last.fault.ending.value}{when}: {last.fault.detail}"
-    return bundle.compared(came, now, () if came is Came.AGAIN else _reasons(bundle, answers))
+    async def through(self, earlier: Iterable[EarlierMatch]) -> Rerun | None:
+        """Lead the bot through the rounds before that of the fault. Returns what was found if it fails there."""
+        for each in earlier:
+            match = each.recorded
+            host = self._host(each.seat, match.id, match.bots[other(each.seat)], match.planned, match.rules)
+            for recorded in match.rounds:
+                record = game_record(recorded.line)
+                score = Score(record.rules, record.first, recorded.points)
+                moves = tuple(RecordedMove(*move) for move in recorded.line.moves)
+                referee = Referee(record.rules, record.deal, record.first)
+                seed = each.seeds[recorded.address]
+                void = await self._lead(host, referee, recorded.deal, score, seed, moves, asks_last=False)
+                if void is not None or (self._answers and self._answers[-1].fault):
+                    return self._found(void, f" in round {recorded.line.id} already")
+                assert record.outcome is not None
+                if end := host.end_round(record.outcome, recorded.revealed):
+                    await driven(self._player.tell(end))
+                score = score.after(record.outcome)
+            if match.id != self._bundle.start.match and (over := host.end_match(score)):
+                await driven(self._player.tell(over))
+        return None
+
+    async def to_the_fault(self) -> Rerun:
+        """Ask the bot for its decisions in the round of the fault, up to the one at which it failed."""
+        bundle, start, dealt = self._bundle, self._bundle.start, self._bundle.dealt
+        if bundle.is_of_start:
+            return bundle.compared(Came.NONE, f"no fault; {self._player.spec.name} started and said hello")
+        opponent = bundle.facts.bots[other(bundle.seat)].name
+        host = self._host(bundle.seat, start.match, opponent, start.rounds, bundle.rules.name)
+        referee = Referee(bundle.rules, dealt.deal, bundle.first)
+        deal, seed = dealt.revealed(start.number), dealt.bot_seed(bundle.seat)
+        void = await self._lead(host, referee, deal, bundle.score, seed, bundle.moves, asks_last=True)
+        if void is None and (fault := self._answers[-1].fault):
+            await driven(self._player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True)))
+        return self._found(void)
+
+    def _host(self, seat: Seat, match: str, opponent: str, rounds: int, rules: str) -> Host:
+        clock = self._player.spec.limits.for_match()
+        return Host(self._player, seat, match=match, opponent=opponent, rounds=rounds, rules=rules, clock=clock)
+
+    async def _lead(
+        self,
+        host: Host,
+        referee: Referee,
+        deal: RevealedDeal,
+        score: Score,
+        seed: int | None,
+        moves: Sequence[RecordedMove],
+        *,
+        asks_last: bool,
+    ) -> Void | None:
+        """Lead the bot through one round. Returns why it is void."""
+        if start_match := host.start_match():
+            await driven(self._player.tell(start_match))
+        await driven(self._player.tell(host.start_round(referee, deal, score, seed)))
+        led = LedReferee(referee, host.seat, moves, self._answers.append, asks_last=asks_last)
+        clock = RecordedClock(self._player.spec.limits, host.seat, moves)
+        play = led_play(led, self._player, host, self._watch, clock, excuses=True)
+        return await driven(play.play(), self._watch)
+
+    def _found(self, void: Void | None, when: str = "") -> Rerun:
+        """Compare the last answer, which is the first that was a fault or that to the decision at which the bot failed.
+        `when` is the round, if it is an earlier one."""
+        bundle = self._bundle
+        if void is not None:
+            return bundle.compared(Came.VOID, f"void: {void.reason}")
+        fault, decision, last = bundle.facts.fault, len(bundle.moves), self._answers[-1]
+        if last.fault is None:
+            came, now = Came.NONE, f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
+        else:
+            is_there = not when and last.position == decision
+            came = Came.AGAIN if is_there and last.fault.ending.value == fault.ending else Came.ANOTHER
+            if not when and not is_there:
+                when = f" at position {last.position} already, instead of {decision}"
+            now = f"{fault.bot}: {last.fault.ending.value}{when}: {last.fault.detail}"
+        return bundle.compared(came, now, () if came is Came.AGAIN else _reasons(bundle, self._answers))
 
 
 def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:

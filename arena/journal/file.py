@@ -97,6 +97,12 @@ def beside(journal: Path, ending: str) -> Path:
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.{ending}")
 
 
+def journal_of(belonging: Path) -> Path:
+    """The journal beside which this file or folder lies, as `beside` names them: of cup.faults it is cup.jsonl."""
+    whole = belonging.with_suffix("")
+    return whole if whole.is_file() else whole.with_name(f"{whole.name}.jsonl")
+
+
 def belongings(journal: Path) -> tuple[Path, ...]:
     """The journal and what lies beside it, which no bot may see."""
     return journal, *(beside(journal, ending) for ending in _HIDDEN)

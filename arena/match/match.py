@@ -118,6 +118,8 @@ class Match:
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
         yield from self._tell_result(played, score)
+        for player, host in zip(self._players, self._hosts, strict=True) if begun else ():
+            player.note_round(planned.id, dealt.bot_seed(host.seat))
         return played
 
     def _play_from(

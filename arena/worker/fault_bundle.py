@@ -54,6 +54,8 @@ class BundledStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     bot_seeds: tuple[BotSeed, BotSeed] | None = None  # by seat
     welcome_seeds: tuple[BotSeed | None, BotSeed | None] = (None, None)  # those of the processes, from their start
     begun: bool = True  # false if the bot failed before the round began
+    round_count: Count = 0  # that the process of the bot at fault had played before
+    rounds_before: tuple[tuple[str, BotSeed | None], ...] = ()  # of these the first, with the bot's seeds
 
 
 class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -108,6 +110,8 @@ def bundle_files(
             bot_seeds=played.dealt.bot_seeds,
             welcome_seeds=(players[0].welcome_seed, players[1].welcome_seed),
             begun=played.begun,
+            round_count=players[fault.seat].round_count,
+            rounds_before=tuple(players[fault.seat].rounds),
         ),
     )
     from arena.replay.position_report import titled_text  # faults are rare, and a worker should start quickly

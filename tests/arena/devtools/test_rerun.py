@@ -68,8 +68,8 @@ def as_started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
     return specs
 
 
-def repeated(path: Path, *, live: bool = False) -> Rerun:
-    found = rerun_here(path, as_started, live=live)
+def repeated(path: Path, *, live: bool = False, from_start: bool = False) -> Rerun:
+    found = rerun_here(path, as_started, live=live, from_start=from_start)
     assert found is not None
     return found
 
@@ -309,7 +309,7 @@ def test_a_crash_by_chance_comes_again_every_time(
     assert crash.result.ending == "crashed"
     for _ in range(5):
         found = repeated(bundle_of(crash))
-        assert (found.came_again, found.remarks) == (True, ())
+        assert found.came_again
 
 
 UNSEEDED = (ROOT / "example_bots" / "random_bot.py").read_text().replace('message.get("seed")', "None")
@@ -347,6 +347,102 @@ def test_the_bot_hears_what_it_heard_then(tmp_path: Path) -> None:
     assert now[1:3] == [then[1], next(message for message in then if message["type"] == "match_start")]
     assert now[3 : 3 + count] == then[begin : begin + count]
     assert now[3 + count - 1]["clock"] != now[4]["clock"]  # the bank has changed since the first request
+
+
+# With the earlier rounds of its process
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The bundle of a bot that failed in the second round of its second match, and all that it had heard by then."""
+    folder = tmp_path_factory.mktemp("late")
+    bad = moody(folder, "illegal", 2, 4)  # it also counts its matches
+    text = (folder / "moody.py").read_text()
+    (folder / "moody.py").write_text(
+        text.replace("failed, round, count =", "matches, failed, round, count = 0,")
+        .replace(
+            'elif message["type"] == "round_start":',
+            'elif message["type"] == "match_start":\n        matches += 1\n    elif message["type"] == "round_start":',
+        )
+        .replace("(round, count) == (fatal_round", "(matches, round, count) == (2, fatal_round")
+    )
+    bots = f"bad={shlex.join(bad)}", steady("b"), steady("c")
+    options = {"rounds": "2", "tc": "30+0.5", "st": "20", "concurrency": "1", "format": "gauntlet"}
+    lines = played(attrs.evolve(configured(*bots, journal=folder / "c.jsonl", **options), seed=""))
+    (failed,) = [line for line in lines if line.fault]
+    return bundle_of(failed), (folder / "log").read_text().splitlines()
+
+
+def test_from_the_start_the_process_hears_everything_again(late: tuple[Path, list[str]]) -> None:
+    bundle, then = late
+    log = bundle.parent.parent / "log"
+    log.unlink()
+    found = repeated(bundle, from_start=True)
+    assert found.came_again, found.now
+    assert found.remarks == ()
+    now = log.read_text().splitlines()
+    types = [json.loads(line)["type"] for line in now]
+    assert (types.count("match_start"), types.count("round_start"), types.count("match_end")) == (2, 4, 1)
+    end = types.index("error")
+    assert now[:end] == then[:end]  # also the ids of requests, the clocks, the seeds and the promised deals
+
+
+def test_without_the_earlier_rounds_it_says_that_they_are_not_repeated(late: tuple[Path, list[str]]) -> None:
+    told = (
+        "Its process had played 3 rounds before this one. Earlier rounds are not repeated; --from-start leads the bot"
+    )
+    for words in ([], ["--live"]):
+        done = arena("rerun", late[0], *words)
+        assert done.exit_code == 1  # for a new process it is the first match
+        assert told in done.stdout
+
+
+def test_the_first_round_of_a_process_has_none_before_it(crashed: Path) -> None:
+    assert repeated(crashed).remarks == ()
+    assert repeated(crashed, from_start=True).came_again
+
+
+def test_a_fault_in_an_earlier_round_is_another_one(late: tuple[Path, list[str]], tmp_path: Path) -> None:
+    bundle = copied(late[0], tmp_path)
+    facts = json.loads((bundle / "bundle.json").read_text())
+    facts["bots"][0]["cmd"] = moody(tmp_path, "crash", 1, 3)
+    (bundle / "bundle.json").write_text(json.dumps(facts))
+    found = repeated(bundle, from_start=True)
+    assert found.came is Came.ANOTHER
+    assert re.match(r"bad: crashed in round 1\.1-2\.1 already: it ended \(exit status 7\)", found.now)
+
+
+def copied(bundle: Path, place: Path) -> Path:
+    """The bundle with its journal in another place."""
+    shutil.copytree(bundle, place / "c.faults" / bundle.name)
+    shutil.copy(bundle.parent.with_suffix(".jsonl"), place / "c.jsonl")
+    return place / "c.faults" / bundle.name
+
+
+def test_what_is_missing_for_a_start_is_said_in_one_sentence(late: tuple[Path, list[str]], tmp_path: Path) -> None:
+    bundle = copied(late[0], tmp_path)
+    journal, text = tmp_path / "c.jsonl", (tmp_path / "c.jsonl").read_text()
+    before = f"Error: {bundle}: the process of bad had played 3 rounds before, "
+    journal.write_text("".join(line for line in text.splitlines(True) if '"1.1-2.2"' not in line))
+    assert arena("rerun", bundle, "--from-start").stderr == f"{before}but {journal} does not have round 1.1-2.2\n"
+    journal.write_text("x\n")
+    assert arena("rerun", bundle, "--from-start").stderr == f"{before}but {journal} does not have round 1.1-2.1\n"
+    journal.unlink()
+    refused = arena("rerun", bundle / "bundle.json", "--from-start")
+    assert refused.exit_code == 2
+    told = f"the process of bad had played 3 rounds before, but the journal with them, {journal}, is missing\n"
+    assert refused.stderr == f"Error: {bundle / 'bundle.json'}: {told}"
+    facts = json.loads((bundle / "bundle.json").read_text())
+    facts["start"]["round_count"] = 20_000
+    (bundle / "bundle.json").write_text(json.dumps(facts))
+    told = "had played 20000 rounds before, of which only the first 3 are known; leave out --from-start\n"
+    assert arena("rerun", bundle, "--from-start").stderr.endswith(told)
+
+
+def test_live_and_from_the_start_exclude_each_other(crashed: Path) -> None:
+    refused = arena("rerun", crashed, "--live", "--from-start")
+    assert refused.exit_code == 2
+    assert "leave out one" in refused.stderr
 
 
 def test_a_bot_has_the_time_that_it_had(tmp_path: Path) -> None:

@@ -180,7 +180,8 @@ def rerun(bundle: Path, live: bool, from_start: bool, **options: str | None) -> 
     The exit status is 0 if the fault came again: the bot failed at this decision with the same ending. It is 1 if it
     did not: it answered, or another fault came instead. It is 2 if there is no bundle that can be repeated, 3 if the
     arena itself failed twice, so that nothing is known, and 130 after Ctrl-C. With --live, the same bot has to fail
-    with the same ending, wherever in the round.
+    with the same ending, wherever in the round. The opponent is then started as FOLDER.opponent says, which an
+    organiser keeps.
 
     Bots that were in a sandbox are in one again; the options change that.
 

@@ -7,6 +7,7 @@ played before, in the same way. `--live` plays the round freely instead, with bo
 """
 
 import enum
+import os
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -35,7 +36,7 @@ from arena.plan.schedule import MatchId, PlannedMatch
 from arena.support.signals import calling_on_signals
 from arena.support.text import counted, printable
 from arena.support.timestamps import utc_now
-from arena.worker.fault_bundle import BundledStart, BundleError, FaultBundle, read_bundle
+from arena.worker.fault_bundle import BundledStart, BundleError, FaultBundle, opponents_folder, read_bundle
 from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import NotationError
@@ -72,9 +73,9 @@ class Rerun:
 class _Bundled:
     """A bundle, and what follows from it. Raises BundleError if the round cannot be played again."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, both: bool):
         self.path = path
-        self.facts: FaultBundle = read_bundle(path)
+        self.facts: FaultBundle = _of_both(path) if both else read_bundle(path)
         try:
             self.rules = RuleSet.named(self.facts.rules)
         except NotationError as error:
@@ -150,6 +151,18 @@ def _probable_start(facts: FaultBundle) -> BundledStart:
     )
 
 
+def _of_both(path: Path) -> FaultBundle:
+    """The bundle with the opponent, which is not in the folder that its author may get. Raises BundleError."""
+    own = read_bundle(path)
+    if all(bot.cmd or bot.remote for bot in own.bots):
+        return own
+    place = opponents_folder(Path(os.path.abspath(path if path.is_dir() else path.parent)))
+    if place.is_dir():
+        return read_bundle(place)
+    problem = f"how its opponent was started is not in this folder but in {place}, which is missing"
+    raise BundleError(printable(f"{path}: {problem}; without --live only {own.fault.bot} is started"))
+
+
 def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:
     return attrs.evolve(spec, cwd=Path(cwd) / (spec.cwd or ""))
 
@@ -158,7 +171,7 @@ def rerun(path: Path, started: Started, *, live: bool = False, from_start: bool 
     """Repeat the fault of the bundle in this folder or file, with the bots as `started` changes them. `live`: play the
     round freely, with both bots. `from_start`: lead the bot through the earlier rounds of its process first. Returns
     None if a signal stopped it. Raises BundleError."""
-    bundle = _Bundled(path)
+    bundle = _Bundled(path, both=live)
     if live:
         both = bundle.specs(bundle.facts.bots, started)
         return _alone(bundle, _unless_void(lambda: _play_live(bundle, both)))
@@ -306,7 +319,7 @@ class _Led:
 
 def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:
     """Why the bot may have decided otherwise."""
-    if bundle.start.bot_seeds is None:
+    if bundle.dealt.bot_seed(bundle.seat) is None:
         yield "The bundle does not say which seed the bot had, so it draws other lots."
     earlier = [answer for answer in answers if answer.recorded is not None and answer.fault is None]
     if unlike := sum(answer.move != answer.recorded for answer in earlier):

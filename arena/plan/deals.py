@@ -40,7 +40,7 @@ class Dealt(Struct, frozen=True):
     salt: str  # hashed together with the deal, so that the deal cannot be guessed by hashing candidates
     deal: Deal
     attempt: int = 1  # higher if the round was void or may have been unfinished before
-    bot_seeds: tuple[int, int] | None = None  # by seat, for the bots' own randomness; None if they get none
+    bot_seeds: tuple[int | None, int | None] | None = None  # by seat, for their own randomness; None if they get none
 
     def bot_seed(self, seat: Seat) -> int | None:
         return self.bot_seeds[seat] if self.bot_seeds else None

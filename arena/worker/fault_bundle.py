@@ -1,14 +1,19 @@
 """The folder that is kept of a fault, so that the bot's author can reproduce it: `bundle.json` for `arena rerun`, the
-position, the messages that were exchanged, and what the bots wrote on stderr."""
+position, the messages that were exchanged with the bot, and what it wrote on stderr.
+
+The folder can be handed to the author as it is: what only the opponent knows is in another one beside it. That has a
+`bundle.json` of both bots, for `arena rerun --live`.
+"""
 
 import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from arena.bots.conversation import said_text
 from arena.journal.file import OPENING
@@ -19,7 +24,7 @@ from arena.match.translate import seat_number
 from arena.plan.recorded_config import RecordedBot, recorded_bot
 from arena.support.text import folder_name, printable
 from arena.worker.job import MatchJob
-from engine.cards import SEATS
+from engine.cards import other
 from protocol.messages import BotSeed, Count
 
 _FILE: Final = "bundle.json"
@@ -32,6 +37,7 @@ class BundleError(Exception):
 
 # So much is told to a bot, whose lines are limited. A bundle can be edited.
 _LONGEST: Final = 1000
+T = TypeVar("T")
 Text = Annotated[str, Meta(max_length=_LONGEST)]
 
 
@@ -51,7 +57,7 @@ class BundledStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     points: tuple[Count, Count]
     salt: Text
     attempt: Annotated[int, Meta(ge=1)] = 1
-    bot_seeds: tuple[BotSeed, BotSeed] | None = None  # by seat
+    bot_seeds: tuple[BotSeed | None, BotSeed | None] | None = None  # by seat
     welcome_seeds: tuple[BotSeed | None, BotSeed | None] = (None, None)  # those of the processes, from their start
     begun: bool = True  # false if the bot failed before the round began
     round_count: Count = 0  # that the process of the bot at fault had played before
@@ -64,7 +70,7 @@ class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: str
     first: SeatNumber
     cwd: str  # of the arena; folders of bots are relative to it
-    bots: tuple[RecordedBot, RecordedBot]
+    bots: tuple[RecordedBot, RecordedBot]  # of the opponent only the name
     fault: BundledFault
     moves: tuple[tuple[SeatNumber, str, int | None], ...] | None = None
     exit_status: tuple[int | None, int | None] | None = None
@@ -80,12 +86,17 @@ def bundle_folder(parent: Path, played: PlayedRound, players: Players) -> Path:
     return parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
 
 
+def opponents_folder(folder: Path) -> Path:
+    """The folder beside that of a bundle, with what only the organiser and the opponent may know."""
+    return folder.with_name(f"{folder.name}.opponent")
+
+
 def bundle_files(
     folder: Path, job: MatchJob, played: PlayedRound, players: Players, points: tuple[int, int]
-) -> dict[str, str]:
-    """The files of a bundle, by name. `points` are those of the match before the round. The bots are those of the job,
-    as `arena rerun` can start them on the machine of the tournament. Of their environments only the names of variables
-    are kept."""
+) -> dict[Path, dict[str, str]]:
+    """The files of a bundle, by folder and name. `points` are those of the match before the round. The bots are those
+    of the job, as `arena rerun` can start them on the machine of the tournament. Of their environments only the names
+    of variables are kept."""
     fault = played.referee.fault
     assert fault is not None
     names = (players[0].spec.name, players[1].spec.name)
@@ -116,12 +127,40 @@ def bundle_files(
     )
     from arena.replay.position_report import titled_text  # faults are rare, and a worker should start quickly
 
+    position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
+    own, theirs = (_exchange(names[seat], seat, players) for seat in (fault.seat, other(fault.seat)))
+    return {
+        folder: {_FILE: _encoded(_for_author(bundle)), "position.txt": position} | own,
+        opponents_folder(folder): {_FILE: _encoded(bundle)} | theirs,
+    }
+
+
+def _for_author(bundle: FaultBundle) -> FaultBundle:
+    """The bundle without what only the opponent knows: how it is started, and its seeds, on which its next moves may
+    depend."""
+    assert bundle.start is not None
+    assert bundle.exit_status is not None
+    start, seat = bundle.start, bundle.fault.seat
+    opponent = RecordedBot(name=bundle.bots[1 - seat].name)
+    return replace(
+        bundle,
+        bots=_with_own(bundle.bots, seat, opponent),
+        exit_status=_with_own(bundle.exit_status, seat, None),
+        start=replace(
+            start,
+            bot_seeds=start.bot_seeds and _with_own(start.bot_seeds, seat, None),
+            welcome_seeds=_with_own(start.welcome_seeds, seat, None),
+        ),
+    )
+
+
+def _with_own(both: tuple[T, T], seat: SeatNumber, other: T) -> tuple[T, T]:
+    return (both[0], other) if seat == 0 else (other, both[1])
+
+
+def _encoded(bundle: FaultBundle) -> str:
     # Not with msgspec, which refuses text from a path with bytes that are not UTF-8.
-    files = {_FILE: json.dumps(msgspec.to_builtins(bundle), indent=1)}
-    files["position.txt"] = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
-    for seat in SEATS:
-        files |= _exchange(players[seat].spec.name, seat, players)
-    return files
+    return json.dumps(msgspec.to_builtins(bundle), indent=1)
 
 
 def _exchange(name: str, seat: int, players: Players) -> dict[str, str]:

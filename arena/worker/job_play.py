@@ -53,7 +53,7 @@ class JobPlay:
         self._desk = desk
         self._score = job.so_far.score
         self._voids = Counter(job.so_far.voids)
-        self._unsent: Bundled | None = None  # of the last fault
+        self._unsent: list[Bundled] = []  # of the last fault
         self._stalls = stalls
         self._introduced: set[str] = set()  # ids of players
         self._seeds = {name: seed for name, (seed, _, _) in job.so_far.dealt.items()}  # for the rounds that mirror them
@@ -103,9 +103,8 @@ class JobPlay:
             else:
                 yield from self._desk.report(Started(job.planned.id, planned, job.names))
                 played = yield from self._try(planned, dealt)
-            if self._unsent is not None:
-                yield from self._desk.report(self._unsent)
-                self._unsent = None
+            while self._unsent:
+                yield from self._desk.report(self._unsent.pop())
             if played.void is None:
                 line = round_line(played, job.planned.id, job.names, job.rules, self._who_played(played))
                 if job.away is not None:
@@ -169,10 +168,11 @@ class JobPlay:
         folder = bundle_folder(self._job.faults, played, players)
         files = bundle_files(folder, self._job, played, players, self._score.points)
         try:
-            if self._job.away:
-                self._unsent = Bundled(self._job.planned.id, played.planned.id, folder, files)
-            else:
-                write_bundle(folder, files)
+            for place, texts in files.items():
+                if self._job.away:
+                    self._unsent.append(Bundled(self._job.planned.id, played.planned.id, place, texts))
+                else:
+                    write_bundle(place, texts)
             return str(folder)
         except OSError as error:
             self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")

@@ -132,7 +132,7 @@ def bundle(folder: Path) -> Path:
     options = ("--rounds", "1", "--journal", folder / "then.jsonl")
     assert arena("run", command(folder, "crashing"), command(folder, "b"), *options).exit_code == 0
     forget_starts(folder)
-    (found,) = (folder / "then.faults").iterdir()
+    (found,) = (folder / "then.faults").glob("*crashing")
     return found
 
 

@@ -120,7 +120,7 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(
     assert harmless(done.stdout + done.stderr)
     assert "; on stderr: \\x07caf" in done.stdout + done.stderr
     assert FORGED not in done.stdout + done.stderr
-    for bundle in (tmp_path / "cup.faults").glob("*"):
+    for bundle in (tmp_path / "cup.faults").glob("*-bad"):
         again = subprocess.run(
             [sys.executable, "-m", "arena", "rerun", str(bundle)], cwd=tmp_path, capture_output=True, text=True
         )

@@ -28,8 +28,8 @@ def create(language: str, folder: Path, *options: str) -> None:
     assert CliRunner().invoke(main, ["new-bot", language, str(folder), "--ci", "github", *options]).exit_code == 0
 
 
-def workflow_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
+def workflow_of(folder: Path) -> dict[Any, Any]:
+    found: dict[Any, Any] = yaml.safe_load((folder / ".github" / "workflows" / "arena.yml").read_text())
     return found
 
 

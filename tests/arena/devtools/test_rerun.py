@@ -23,7 +23,7 @@ from arena.match.round_play import RoundPlay, Void
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.config import from_command_line
 from arena.plan.recorded_config import RecordedBot, recorded_bot, spec_of
-from arena.worker.fault_bundle import read_bundle
+from arena.worker.fault_bundle import opponents_folder, read_bundle
 from engine.cards import SEATS
 from tests.helpers.commands import arena
 from tests.helpers.failing import against, every_way_to_fail
@@ -47,10 +47,10 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bundle(crashed: Path, tmp_path: Path) -> Callable[[Change], Path]:
-    """Makes a bundle like it, but for a change."""
+    """Makes a bundle like it, but for a change. It has both bots."""
 
     def make(change: Change) -> Path:
-        facts = json.loads((crashed / "bundle.json").read_text())
+        facts = json.loads((opponents_folder(crashed) / "bundle.json").read_text())
         change(facts)
         path = tmp_path / "bundle.json"
         path.write_text(json.dumps(facts))
@@ -456,6 +456,22 @@ def test_a_bot_has_the_time_that_it_had(tmp_path: Path) -> None:
     left = re.findall(r"(\d+) ms left in the bank", found.now)
     assert left == re.findall(r"(\d+) ms left in the bank", found.then)
     assert 0 < int(left[0]) < 1500
+
+
+# In the hands of the author, who does not get what belongs to the opponent
+
+
+def test_the_folder_alone_is_enough_unless_both_bots_play(crashed: Path, tmp_path: Path) -> None:
+    handed = tmp_path / "handed"
+    shutil.copytree(crashed, handed)
+    assert repeated(handed).came_again
+    for path in (handed, handed / "bundle.json"):
+        refused = arena("rerun", path, "--live")
+        assert refused.exit_code == 2
+        assert refused.stderr == (
+            f"Error: {path}: how its opponent was started is not in this folder but in {handed}.opponent, which is "
+            "missing; without --live only bad is started\n"
+        )
 
 
 # What an earlier version wrote

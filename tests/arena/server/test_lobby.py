@@ -44,7 +44,7 @@ async def test_a_token_is_not_in_the_bundle_of_a_fault(tmp_path: Path) -> None:
         bots.start_soon(come_and_play, served.address, "anna")
         await served.over.wait()
     session = next(message.session for message in anna.heard if isinstance(message, Welcome))
-    (exchange,) = tmp_path.glob("cup.faults/*/*anna.exchange.txt")
+    (exchange,) = tmp_path.glob("cup.faults/*anna/*anna.exchange.txt")
     assert "play nonsense" in exchange.read_text()
     for path in tmp_path.glob("cup.faults/*/*"):
         for secret in (token_of("anna"), token_of("ben"), str(session)):

@@ -15,6 +15,7 @@ from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.worker.fault_bundle import opponents_folder
 from engine.actions import parse
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -57,9 +58,31 @@ def _check_bundle(folder: Path, way: str, ending: str) -> None:
     if ending != "failed-to-start" and way != "flood-lines":
         exchange = (folder / "0-bad.exchange.txt").read_text()
         assert '> {"type":"request"' in exchange
-        assert (folder / "1-good.exchange.txt").exists()
+        theirs = opponents_folder(folder) / "1-good.exchange.txt"
+        assert '> {"type":"request"' in theirs.read_text()
+    assert all("good" not in path.name for path in folder.iterdir())
     if way in ("crash", "exit-0"):
         assert (folder / "0-bad.stderr.txt").read_text() == "I am leaving\n"
+
+
+def test_the_folder_for_the_author_has_nothing_that_only_the_opponent_knows(journal: Path) -> None:
+    """Neither how it is started nor what it was told and said, nor its seeds."""
+    bots = f"bad={bad_command('crash')}", steady("good", "--secret-of-good")
+    line = played(configured(*bots, journal=journal, rounds="1"))[0]
+    assert line.fault is not None
+    assert line.fault.bundle is not None
+    folder = Path(line.fault.bundle)
+    both, own = (json.loads((each / "bundle.json").read_text()) for each in (opponents_folder(folder), folder))
+    seeds = both["start"]["bot_seeds"][1], both["start"]["welcome_seeds"][1]
+    assert None not in seeds
+    texts = [path.read_text() for path in folder.iterdir()]
+    for secret in ("--secret-of-good", *map(str, seeds)):
+        assert not any(secret in text for text in texts), secret
+    assert own["bots"][1] == {"name": "good"}
+    for kept in ("bots", "exit_status"):
+        assert own[kept][0] == both[kept][0]
+    for kept in ("bot_seeds", "welcome_seeds"):
+        assert own["start"][kept] == [both["start"][kept][0], None]
 
 
 def test_a_bot_that_floods_stderr_plays_on_and_its_file_is_capped(journal: Path) -> None:

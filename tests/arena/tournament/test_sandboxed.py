@@ -12,6 +12,7 @@ import pytest
 from arena.journal.lines import JournalLine, RoundLine, TournamentLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.sandbox import Level
+from arena.worker.fault_bundle import opponents_folder
 from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.processes import send_to_all, workers_of
@@ -100,8 +101,8 @@ def test_a_fault_is_played_again_in_the_same_sandbox_unless_told_otherwise(folde
     journal = folder / "cup.jsonl"
     words = ("run", bot(folder, "frail"), bot(folder, "a"), "--rounds", "1", "--journal", journal, "--sandbox")
     assert arena(*words).exit_code == 0
-    (bundle,) = (folder / "cup.faults").iterdir()
-    recorded = json.loads((bundle / "bundle.json").read_text())
+    (bundle,) = (folder / "cup.faults").glob("*-frail")
+    recorded = json.loads((opponents_folder(bundle) / "bundle.json").read_text())
     assert [each["sandbox"]["level"] for each in recorded["bots"]] == ["full", "full"]
     again = arena("rerun", bundle)
     assert (again.exit_code, again.stdout.splitlines()[-1]) == (0, "The fault came again.")

@@ -15,6 +15,7 @@ from arena.cli.shared import (
     configured,
     gathered,
     given,
+    journal_errors,
     options_of,
     say_on_stderr,
     with_sandboxes,
@@ -77,10 +78,19 @@ def _server_to_play_at(
     "--connections", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="How many matches to play at once.",
 )  # fmt: skip
+@click.option(
+    "--journal", type=click.Path(path_type=Path), metavar="FILE",
+    help="Keep the rounds that the bot plays, for `arena replay` and `arena verify`.",
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Say nothing about connections and matches, only what goes wrong.")
 @options_of(STARTED)
 def connect(
-    server: "Destination", command: tuple[str, ...], connections: int, quiet: bool, **options: str | None
+    server: "Destination",
+    command: tuple[str, ...],
+    connections: int,
+    journal: Path | None,
+    quiet: bool,
+    **options: str | None,
 ) -> None:
     """Play at a server with a bot that speaks on stdin and stdout.
 
@@ -90,6 +100,9 @@ def connect(
 
     On stderr you see the name that the bot plays under, each match with its result, and at the end the whole score.
 
+    With --journal, each round whose end the bot hears is added to FILE. `arena verify` proves from it that the rounds
+    followed the rules and the deals were as promised. The opponent's times are those that passed here.
+
     BOT is a command, the name of a bundled bot, or human: that is you, at this terminal. Other users of this machine
     can see a token on the command line; they cannot see ARENA_TOKEN and --token-file.
 
@@ -97,21 +110,21 @@ def connect(
     Examples:
       arena connect 127.0.0.1:4000 --token-file mybot.token -- ./mybot --fast
       arena connect arena.example.org:4000 --tls --token-file mybot.token -- python3 mybot.py
-      arena connect 127.0.0.1:4000 --name anna -- greedy
+      arena connect 127.0.0.1:4000 --name anna --journal anna.jsonl -- greedy
       arena connect 127.0.0.1:4000 --name anna -- human
     """
     from arena.client.bridge import connect_all
     from arena.human.desk import Desk
 
-    plays = _player(command, connections, given(options))
+    plays = _player(command, connections, given(options), journal)
     say = plays.say if isinstance(plays, Desk) else say_on_stderr
-    with _connect_errors():
-        finished = connect_all(server, plays, connections, _report(quiet, say))
+    with _connect_errors(), journal_errors():
+        finished = connect_all(server, plays, connections, _report(quiet, say), journal)
     if not finished:
         sys.exit(INTERRUPTED)
 
 
-def _player(command: Sequence[str], connections: int, options: Mapping[str, str]) -> "Plays":
+def _player(command: Sequence[str], connections: int, options: Mapping[str, str], journal: Path | None) -> "Plays":
     """The bot that the command starts, or the desk of the person at this terminal."""
     from arena.plan.bot_spec import HUMAN, BotSpec, command_of, missing_part
     from arena.plan.config import bot_with_options
@@ -127,7 +140,7 @@ def _player(command: Sequence[str], connections: int, options: Mapping[str, str]
     spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), options))
     if problem := missing_part(spec):
         raise click.UsageError(problem)
-    (spec,) = with_sandboxes([spec])
+    (spec,) = with_sandboxes([spec], [journal] if journal else [])
     return spec
 
 

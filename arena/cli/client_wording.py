@@ -10,6 +10,7 @@ from arena.client.events import (
     PlayEnded,
     Reconnecting,
     Record,
+    RoundNotKept,
     ServerComplained,
     ServerSaidBye,
     TokenUnprotected,
@@ -47,6 +48,8 @@ def _client_text(event: ClientEvent) -> str:
             matches = f"{counted(event.matches.total, 'match', 'matches')} ({_record(event.matches)})"
             rounds = f"{counted(event.rounds.total, 'round')} ({_record(event.rounds)})"
             return f"Played {matches}, {rounds}: {event.points.yours} to {event.points.theirs} points"
+        case RoundNotKept():
+            return f"Not kept: {event.problem}"
     assert_never(event)
 
 

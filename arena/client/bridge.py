@@ -1,15 +1,16 @@
 """`arena connect`: a bot that speaks on stdin and stdout plays at a server, and reconnects when the connection is lost.
 
 Every connection has a bot process of its own, which is started once the server accepts the connection. The bot gets the
-server's lines and answers them itself. The bridge only adds the token to the bot's hello, and checks the deals. Instead
-of a bot, the person at this terminal can play (person.py).
+server's lines and answers them itself. The bridge only adds the token to the bot's hello, checks the deals, and can
+keep the rounds in a journal (own_journal.py). Instead of a bot, the person at this terminal can play (person.py).
 """
 
 import ipaddress
 import random
 import ssl
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -28,12 +29,15 @@ from arena.client.events import (
     TokenUnprotected,
     Welcomed,
 )
+from arena.client.own_journal import OwnJournal
+from arena.client.own_rounds import Kept, NotKept, OwnRounds
 from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
 from arena.human.desk import Desk
 from arena.plan.bot_spec import BotSpec
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, unwrap_exception_group
+from arena.support.timestamps import utc_now
 from protocol.backoff import Backoff
 from protocol.errors import Code, RemoteProtocolError
 from protocol.fairness import DealCheck
@@ -42,35 +46,52 @@ from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode
 
 _CHUNK: Final = 64 * 1024
 Report = Callable[[ClientEvent], None]
+Keep = Callable[[Kept | NotKept], None]
 Plays = BotSpec | Desk  # who plays: a bot, which is started, or the person at a desk
 
 
-def connect_all(server: Destination, plays: Plays, connections: int, report: Report) -> bool:
-    """Plays on all connections until the server says bye for good; returns false if a signal came first.
-    Raises ConnectError if playing is impossible, and AddressError if the address is malformed."""
+def connect_all(
+    server: Destination, plays: Plays, connections: int, report: Report, journal: Path | None = None
+) -> bool:
+    """Plays on all connections until the server says bye for good; returns false if a signal came first. The rounds are
+    kept in `journal`, if it is given. Raises ConnectError if playing is impossible, AddressError if the address is
+    malformed, and JournalError if the journal cannot be used."""
     parse_address(server.address)
     tally = Tally()
     try:
-        with unwrap_exception_group(ConnectError):
-            return trio.run(_until_stopped, server, plays, connections, report, tally)
+        with unwrap_exception_group(ConnectError), _kept_in(journal, server, report) as keep:
+            return trio.run(_until_stopped, server, plays, connections, report, tally, keep)
     finally:
         if tally.rounds.total:
             report(tally.final())
 
 
-async def _until_stopped(server: Destination, plays: Plays, connections: int, report: Report, tally: Tally) -> bool:
+@contextmanager
+def _kept_in(journal: Path | None, server: Destination, report: Report) -> Iterator[Keep | None]:
+    if journal is None:
+        yield None
+    else:
+        with OwnJournal(journal, server.address, report) as own:
+            yield own.keep
+
+
+async def _until_stopped(
+    server: Destination, plays: Plays, connections: int, report: Report, tally: Tally, keep: Keep | None
+) -> bool:
     with trio.CancelScope() as scope:
         at_desk = plays.open() if isinstance(plays, Desk) else nullcontext()
         async with calling_on_signals(scope.cancel), at_desk, trio.open_nursery() as nursery:
             for _ in range(connections):
-                nursery.start_soon(stay_connected, server, plays, report, tally)
+                nursery.start_soon(stay_connected, server, plays, report, tally, keep)
     return not scope.cancelled_caught
 
 
-async def stay_connected(server: Destination, plays: Plays, report: Report, tally: Tally) -> None:
+async def stay_connected(
+    server: Destination, plays: Plays, report: Report, tally: Tally, keep: Keep | None = None
+) -> None:
     """Plays, and reconnects whenever the connection is lost, until the server says bye for good. Raises ConnectError if
     another attempt cannot help, or if no attempt succeeded for `server.retry` seconds."""
-    visit = Visit(server, plays, report, server.context(), tally)
+    visit = Visit(server, plays, report, server.context(), tally, keep)
     backoff = Backoff(server.retry, trio.current_time())
     reported: str | None = None  # the last problem, so that it is reported once until the next welcome
     while True:
@@ -92,7 +113,15 @@ async def stay_connected(server: Destination, plays: Plays, report: Report, tall
 class Visit:
     """Makes one connection after the other, and keeps what has to survive from one to the next."""
 
-    def __init__(self, server: Destination, plays: Plays, report: Report, tls: ssl.SSLContext | None, tally: Tally):
+    def __init__(
+        self,
+        server: Destination,
+        plays: Plays,
+        report: Report,
+        tls: ssl.SSLContext | None,
+        tally: Tally,
+        keep: Keep | None = None,
+    ):
         self._server = server
         self._plays = plays
         self._report = report
@@ -108,6 +137,8 @@ class Visit:
         self.welcomed = False
         self._was_welcomed = False  # on any connection
         self._deals = DealCheck()
+        self._keep = keep
+        self._rounds = OwnRounds()
 
     async def play(self) -> str | None:
         """Plays on one connection. Returns why another one is needed; None if none is. Raises ConnectError if another
@@ -191,6 +222,9 @@ class Visit:
             message = decode_from_server(line)
         except RemoteProtocolError:
             return  # the bot gets the line and must deal with it
+        if self._keep is not None:
+            for found in self._rounds.told(message, trio.current_time(), utc_now()):
+                self._keep(found)
         match message:
             case ServerHello():
                 self._greeted = True
@@ -216,6 +250,7 @@ class Visit:
         lines, greeted = LineBuffer(), False
         while data := await process.stream.receive_some(_CHUNK):
             if greeted:
+                self._overhear(lines, data)
                 await stream.send_all(data)
                 continue
             before = lines.pending
@@ -225,6 +260,13 @@ class Visit:
                 rest = (before + bytes(data))[len(found[0]) + 1 :]
                 await stream.send_all(self._hello(found[0]) + rest)
         await self._bot_left(process)
+
+    def _overhear(self, lines: LineBuffer, data: bytes | bytearray) -> None:
+        """Note when the bot answers, if its rounds are kept. What it says wrong is a matter for the server."""
+        if self._keep is not None:
+            with suppress(RemoteProtocolError):
+                for line in lines.feed(data):
+                    self._rounds.said(decode_from_bot(line), trio.current_time())
 
     async def _bot_left(self, process: BotProcess | Person) -> None:
         await process.last_words()

@@ -95,6 +95,13 @@ class PlayEnded:
     points: Points
 
 
+@attrs.frozen
+class RoundNotKept:
+    """A round could not be written to the bot's own journal."""
+
+    problem: str
+
+
 ClientEvent = (
     Welcomed
     | MatchBegan
@@ -105,4 +112,5 @@ ClientEvent = (
     | TokenUnprotected
     | ServerSaidBye
     | PlayEnded
+    | RoundNotKept
 )

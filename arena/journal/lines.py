@@ -111,6 +111,7 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     delay: Milliseconds | None = None  # for how long that machine stood still meanwhile
     players: PlayerIds | None = None  # ids of BotLines; older journals do not say
     assisted: AssistedLine | None = None
+    promise: str | None = None  # the hash of its deal that the server gave before it; only where a bot wrote the line
 
     def __post_init__(self) -> None:
         _check_first(self.first)
@@ -187,6 +188,7 @@ class RawRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only=Tr
     delay: Milliseconds | None = None
     players: PlayerIds | None = None
     assisted: AssistedLine | None = None
+    promise: str | None = None
 
     def __post_init__(self) -> None:
         _check_first(self.first)

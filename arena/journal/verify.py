@@ -26,10 +26,11 @@ from arena.journal.players import Players
 from arena.journal.reader import JournalReader, Progress, no_progress
 from arena.journal.round_check import RoundCheck, check_round, late_answer
 from arena.plan.config import ConfigError
-from arena.plan.deals import is_recorded
+from arena.plan.deals import PROMISED, is_recorded
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.time_control import TimeLimits
 from arena.support.text import counted, printable
+from protocol.fairness import deal_hash
 
 _WORTH_WORKERS: Final = 2_000_000  # bytes of journals; to verify fewer takes no longer than to start workers
 _NO_LIMITS: Final = TimeLimits(move_ms=None)
@@ -80,7 +81,8 @@ class _Tournament:
     """The tournament whose rounds are being read."""
 
     path: Path
-    promised: _Promised | None = None  # None if its opening line is damaged
+    promised: _Promised | None = None  # None if its opening line is damaged, or promises nothing
+    is_heard: bool = False  # it has the rounds that one bot heard of at a server
     players: Players = attrs.field(factory=Players)
 
 
@@ -144,6 +146,9 @@ def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None,
 
 def _begun(entry: Entry, report: Report, ends_early: EndsEarly) -> _Tournament:
     begun, config, problem = _Tournament(entry.path), entry.line.config, entry.problem
+    if config.deals == PROMISED:
+        begun.is_heard = True
+        return begun
     try:
         plan = plan_of(config)
         deals, bots = DealAudit(config, plan.rules), config.bots or ()
@@ -191,6 +196,8 @@ def _verify_round(
         report.points[name] = report.points.get(name, 0) + (points if line.assisted is None else 0)
     if tournament.promised is not None:
         yield from _broken_promises(place, line, check, tournament.promised)
+    elif tournament.is_heard and line.promise != deal_hash(line.deck, line.tactics, line.salt):
+        yield "its deal is not the one that the server promised by its hash"
     yield from check.problems
     yield from tournament.players.check_round(line)
 
@@ -215,6 +222,9 @@ def _broken_promises(place: Place, line: RoundLine, check: RoundCheck, promised:
 def _ended(tournament: _Tournament | None, report: Report) -> None:
     """Report what is missing from a tournament. That it is not finished is a remark, not a problem; but one whose
     secret is revealed is over."""
+    if tournament is not None and tournament.is_heard:
+        report.incomplete += 1
+        report.remarks.append(f"{tournament.path}: these are the rounds that one bot heard of; there may be others")
     if tournament is None or tournament.promised is None:
         return
     path, promised = tournament.path, tournament.promised

@@ -29,6 +29,7 @@ from engine.ruleset import RuleSet
 from protocol.messages import RevealedDeal
 
 SCHEME: Final = "hmac-sha256"  # how a journal's configuration names this way of dealing
+PROMISED: Final = "promised"  # deals of a server, of whose way only their hashes are known
 _SALT_DIGITS: Final = 32  # hexadecimal: 128 bits
 _BOT_SEED_BITS: Final = 53  # as many as are exact in a double: in many languages all numbers are doubles
 

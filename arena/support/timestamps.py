@@ -3,5 +3,5 @@
 from datetime import UTC, datetime
 
 
-def utc_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+def utc_now(unit: str = "seconds") -> str:
+    return datetime.now(UTC).isoformat(timespec=unit).replace("+00:00", "Z")

@@ -16,6 +16,8 @@ from arena.client.bridge import Visit
 from arena.client.dial import Destination
 from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
 from arena.client.tally import MatchFollower, Tally
+from arena.journal.lines import JournalLine, RoundLine, read
+from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
 from protocol.messages import MatchClock, MatchEnd, MatchStart, Points, RoundEnd
 from tests.helpers.paths import ROOT
@@ -30,7 +32,9 @@ def test_a_bot_for_stdin_and_stdout_plays_at_a_server(tmp_path: Path) -> None:
     (tmp_path / "anna.token").write_text(token_of("anna") + "\n")
     with (
         serving(tmp_path, remote_bots("anna", "ben")) as (server, address),
-        running("connect", address, "--token-file", "anna.token", "--", "random", cwd=tmp_path) as anna,
+        running(
+            *("connect", address, "--token-file", "anna.token", "--journal", "anna.jsonl", "--", "random"), cwd=tmp_path
+        ) as anna,
         running("connect", address, "--", "greedy", cwd=tmp_path, env={"ARENA_TOKEN": token_of("ben")}) as ben,
     ):
         status, out, _ = server.end()
@@ -41,7 +45,11 @@ def test_a_bot_for_stdin_and_stdout_plays_at_a_server(tmp_path: Path) -> None:
             assert status == 0
             assert "The server says bye: the tournament is over" in told
             assert "all 2 deals that were revealed are as promised by their hashes" in told
-    assert all(line.fault is None for line in rounds_in(tmp_path))
+    rounds = rounds_in(tmp_path)
+    assert all(line.fault is None for line in rounds)
+    assert verify_journals([tmp_path / "anna.jsonl"]).problems == []
+    own = [each.line for each in read(tmp_path / "anna.jsonl", JournalLine) if isinstance(each.line, RoundLine)]
+    assert [[move[:2] for move in line.moves] for line in own] == [[move[:2] for move in line.moves] for line in rounds]
 
 
 def test_connect_says_as_whom_it_plays_and_how_it_goes(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ def same_program(one: BotSpec, two: BotSpec) -> bool:
 
 def _settings(spec: BotSpec) -> BotSpec:
     """The bot without what its fingerprint knows better, and without its place."""
-    sandbox = attrs.evolve(spec.sandbox, folder=None)
-    return attrs.evolve(spec, name="", command=(), cwd=None, fingerprint=None, sandbox=sandbox)
+    return attrs.evolve(spec, name="", command=(), cwd=None, fingerprint=None)
 
 
 def _program(spec: BotSpec, cwd: Path, with_folder: bool) -> dict[str, str]:

@@ -27,9 +27,7 @@ class Sandbox:
     level: Level = Level.NONE
     scratch: int = SCRATCH
     expose: tuple[str, ...] = ()  # what the bot may read besides /usr and what its command names; see `exposed`
-    own_dir: bool = (
-        False  # the organiser named the bot's folder, which is all its own; else it follows from the command
-    )
+    own_dir: bool = False  # whether the organiser named the bot's folder; else it follows from the command
     user: str | None = None  # whom an arena that runs as root starts the bot as
 
     def with_options(self, keys: Mapping[str, Any], folder: Path, cwd: Path) -> "Sandbox":

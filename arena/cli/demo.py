@@ -48,6 +48,6 @@ def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     config = configured(lambda: from_command_line(list(BUNDLED_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(BUNDLED_BOTS)}: {rounds} rounds per match, rules {rules}\n")
     resume = ["run", *BUNDLED_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
-    play_and_report(config, progress_of(events=False, quiet=not sys.stderr.isatty()), resume)
+    play_and_report(config, progress_of(False, not sys.stderr.isatty(), journal), resume)
     print_standings([journal], cross=True)
     click.echo()

@@ -119,8 +119,19 @@ def main() -> None:
     """
 
 
+def _open_missing_streams() -> None:
+    """Open stdin, stdout and stderr to nowhere if they were closed before the start: otherwise the journal could get
+    their descriptors, and with them what a child process prints."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, mode))
+
+
 def entry() -> None:
     """The entry point of the `arena` script: `main`, with one line for a stale build, a full disk or a closed pipe."""
+    _open_missing_streams()
     try:
         if problem := compilation.outdated():
             print(f"arena: {problem}", file=sys.stderr)

@@ -2,14 +2,16 @@
 
 import json
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.forecast import Forecast
+from arena.cli.guarded_output import guarded_output
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import (
     ending_text,
@@ -20,6 +22,7 @@ from arena.cli.wording import (
     score_text,
 )
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
+from arena.support.timestamps import log_time
 from arena.tournament.events import (
     BotIdentified,
     RoundFinished,
@@ -37,8 +40,16 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-def progress_of(events: bool, quiet: bool, with_time: bool = False) -> "AbstractContextManager[ServerListener]":
-    """The listener that the options and the terminal ask for."""
+@contextmanager
+def progress_of(
+    events: bool, quiet: bool, journal: Path | None, *, with_time: bool = False
+) -> "Iterator[ServerListener]":
+    """The listener that the options and the terminal ask for. It never raises because its output cannot be written."""
+    with guarded_output(journal), _listening(events, quiet, with_time) as listener:
+        yield listener
+
+
+def _listening(events: bool, quiet: bool, with_time: bool) -> "AbstractContextManager[ServerListener]":
     if events:
         return nullcontext(JsonEvents(click.echo))
     if quiet:
@@ -51,10 +62,10 @@ def progress_of(events: bool, quiet: bool, with_time: bool = False) -> "Abstract
 
 
 def stamped(say: Say) -> Say:
-    """`say` with the local time before each line."""
+    """`say` with the local date and time before each line."""
 
     def say_with_time(text: str) -> None:
-        now = f"{datetime.now():%H:%M:%S}"
+        now = log_time()
         for line in text.split("\n"):
             say(f"{now} {line}")
 

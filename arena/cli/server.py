@@ -52,7 +52,7 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     config, server = configured(lambda: read_server_file(file, given(options)))
     config = tournament_with_sandboxes(config, [file, *(server.certificate or ())])
     try:
-        with journal_errors(), progress_of(events, quiet, with_time=True) as listener:
+        with journal_errors(), progress_of(events, quiet, config.journal, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (AddressError, ConfigError) as error:
         raise Refused(str(error)) from None

@@ -154,7 +154,7 @@ def run(
         from arena.cli.sprt import Shown, play_test
 
         play_test(config, Shown.EVENTS if events else Shown.TEXT, quiet, hidden)
-    play_and_report(config, progress_of(events, quiet), hidden=hidden, cluster=cluster)
+    play_and_report(config, progress_of(events, quiet, config.journal), hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None
         print_standings([config.journal])

@@ -25,7 +25,7 @@ _ROUND: Final = b'{"type":"round"'
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
 _CHUNK: Final = 1 << 20  # bytes per copy
 _BUFFER: Final = 1 << 18  # bytes per read; with Python's default, a read would be only a few lines
-_HIDDEN: Final = ("secret", "names", "faults", "stderr")
+_HIDDEN: Final = ("secret", "names", "faults", "stderr", "notes")
 _BESIDE: Final = frozenset(f".{ending}" for ending in (*_HIDDEN, "report"))  # what belongs to a journal
 _KINDS: Final = {
     stat.S_IFDIR: "a folder",

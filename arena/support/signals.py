@@ -13,12 +13,14 @@ INTERRUPTED: Final = 130  # the exit status of a program that was stopped by one
 
 @contextlib.asynccontextmanager
 async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
-    """Call `stop` for each SIGINT, SIGTERM and SIGHUP that arrives while the block runs."""
+    """Call `stop` for each SIGINT, SIGTERM and SIGHUP that arrives while the block runs; not for SIGHUP if it was
+    ignored before, as `nohup` does, so that a lost terminal stops nothing."""
 
     import trio  # here: commands that run no tasks should not wait for it
 
     async def listen(task_status: "trio.TaskStatus[None]") -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, *hangup) as signals:
             task_status.started()
             async for _ in signals:
                 stop()

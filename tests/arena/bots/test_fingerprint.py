@@ -316,7 +316,14 @@ def test_a_pattern_that_matches_nothing_for_any_bot_is_a_mistake(tmp_path: Path)
 
 def test_a_journal_and_what_lies_beside_it_belong_to_no_bot(tmp_path: Path) -> None:
     write(tmp_path / "mybot.py")
-    for name in ("cup.secret", "cup.names", "cup.faults/1.1-2.1-mine/rerun.sh", "cup.report/page.js", "other.secret"):
+    for name in (
+        "cup.secret",
+        "cup.names",
+        "cup.notes",
+        "cup.faults/1.1-2.1-mine/rerun.sh",
+        "cup.report/page.js",
+        "other.secret",
+    ):
         write(tmp_path / name)
     spec = bot(tmp_path, sys.executable, ".", patterns=["*", "**/*.js"])
     assert "cup.secret" in files_of(spec)  # nothing says that it belongs to a journal

@@ -113,7 +113,7 @@ def test_a_server_with_nothing_left_to_play_says_so(tmp_path: Path) -> None:
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60) for _ in range(2)
     )
     assert "Finished round 2" in first.stderr
-    assert re.fullmatch(r"\d\d:\d\d:\d\d 2 of 2 rounds are in the journal already: .*\n", second.stderr)
+    assert re.fullmatch(r"[\d-]{10} [\d:]{8} 2 of 2 rounds are in the journal already: .*\n", second.stderr)
     assert second.stdout == first.stdout
 
 

@@ -24,7 +24,7 @@ from arena.tournament.events import TournamentEvent, TournamentOpened
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.tournaments import steady
 
-TIME = r"\d\d:\d\d:\d\d"
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
 def test_the_figures_of_the_live_display_have_labels_and_fit_on_80_columns(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_the_figures_of_the_live_display_have_labels_and_fit_on_80_columns(tmp_p
     assert re.search(r"Round 1\.1-3\.1 \(counting-cards vs failing\): failing did not start: ", screen)
 
 
-def test_every_line_of_a_server_begins_with_a_time_on_a_terminal_too(tmp_path: Path) -> None:
+def test_every_line_of_a_server_begins_with_date_and_time_on_a_terminal_too(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text('rounds = 2\n[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n')
     words = ["serve", "cup.toml", "--listen", "127.0.0.1:0"]
     with arena_in_terminal(words, tmp_path) as session:
@@ -50,7 +50,7 @@ def test_every_line_of_a_server_begins_with_a_time_on_a_terminal_too(tmp_path: P
         assert session.lines[begins + 1].startswith("2/2 rounds ")
 
 
-def test_each_of_several_lines_has_the_time() -> None:
+def test_each_of_several_lines_has_date_and_time() -> None:
     said: list[str] = []
     stamped(said.append)("one\n  two")
     assert re.fullmatch(rf"{TIME} one", said[0])

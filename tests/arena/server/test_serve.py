@@ -97,12 +97,12 @@ def test_a_key_begins_the_tournament(tmp_path: Path) -> None:
     ) as server:
         assert server.stderr is not None
         told = [server.stderr.readline() for _ in range(2)]
-        assert told[1][9:] == "In the lobby: none. Missing: anna. It begins when Enter is pressed.\n"
+        assert told[1][20:] == "In the lobby: none. Missing: anna. It begins when Enter is pressed.\n"
         os.write(ours, b"\n")
         out, rest = server.communicate(timeout=TIMEOUT)
     os.close(ours)
     os.close(theirs)
-    publish, begins, *_ = (line[9:] for line in rest.splitlines())
+    publish, begins, *_ = (line[20:] for line in rest.splitlines())
     assert publish.startswith("Publish this now")
     assert begins == "The tournament begins: anna, random"
     assert "it is not connected" in rest  # she did not come

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from arena.cli.progress import stamped
-from arena.cli.wording import ending_text, fault_lines, news_text, opened_text, pairing
-from arena.journal.lines import AnyRound, VoidLine, is_forfeit
+from arena.cli.wording import fault_news, news_text, opened_text
+from arena.journal.lines import AnyRound, VoidLine
 from arena.server.events import ServerEvent
 from arena.tournament.events import (
     BotIdentified,
@@ -59,9 +59,8 @@ class LiveDisplay:
     def _finished(self, line: AnyRound) -> None:
         if self._figures is not None:
             self._figures.count(line)
-        if line.fault and not is_forfeit(line):
-            for text in fault_lines(line):
-                self._say(f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}")
+        for text in fault_news(line):
+            self._say(text)
 
     def _stop(self) -> None:
         if self._figures is not None:

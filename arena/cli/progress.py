@@ -42,23 +42,28 @@ Say = Callable[[str], None]
 
 @contextmanager
 def progress_of(
-    events: bool, quiet: bool, journal: Path | None, *, with_time: bool = False
+    events: bool, quiet: bool, journal: Path | None, *, brief: bool = False, with_time: bool = False
 ) -> "Iterator[ServerListener]":
     """The listener that the options and the terminal ask for. It never raises because its output cannot be written."""
-    with guarded_output(journal), _listening(events, quiet, with_time) as listener:
+    with guarded_output(journal), _listening(events, quiet, brief, with_time) as listener:
         yield listener
 
 
-def _listening(events: bool, quiet: bool, with_time: bool) -> "AbstractContextManager[ServerListener]":
+def _listening(events: bool, quiet: bool, brief: bool, with_time: bool) -> "AbstractContextManager[ServerListener]":
     if events:
         return nullcontext(JsonEvents(click.echo))
     if quiet:
         return nullcontext(Quiet())
+    say = stamped(say_on_stderr) if with_time else say_on_stderr
+    if brief:
+        from arena.cli.brief_lines import BriefLines
+
+        return nullcontext(BriefLines(say))
     if sys.stderr.isatty():
         from arena.cli.live_display import LiveDisplay
 
         return LiveDisplay(with_time=with_time)
-    return nullcontext(PlainLines(stamped(say_on_stderr) if with_time else say_on_stderr, forecast=not with_time))
+    return nullcontext(PlainLines(say, forecast=not with_time))
 
 
 def stamped(say: Say) -> Say:

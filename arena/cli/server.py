@@ -29,9 +29,10 @@ from arena.support.address import AddressError
 @click.argument("file", metavar="cup.toml", type=click.Path(path_type=Path))
 @events_option
 @quiet_option
+@click.option("--brief", is_flag=True, help="Print who comes and goes and what goes wrong, but no line for each round.")
 @no_cluster_for_server
 @options_of([option for option in (*SERVER, *TOURNAMENT, *BOT) if option.name != "changed"])
-def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
+def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) -> None:
     """Play a tournament among bots that connect over TCP and local ones, as the file says.
 
     A bot with a `token` in the file connects from outside (`arena token NAME` makes one); a bot with a `cmd` is started
@@ -49,10 +50,12 @@ def serve(file: Path, events: bool, quiet: bool, **options: Any) -> None:
     from arena.plan.server_config import read_server_file
     from arena.server.server import serve as run_server
 
+    if events + quiet + brief > 1:
+        raise click.UsageError("--events, --quiet and --brief exclude each other: choose one")
     config, server = configured(lambda: read_server_file(file, given(options)))
     config = tournament_with_sandboxes(config, [file, *(server.certificate or ())])
     try:
-        with journal_errors(), progress_of(events, quiet, config.journal, with_time=True) as listener:
+        with journal_errors(), progress_of(events, quiet, config.journal, brief=brief, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (AddressError, ConfigError) as error:
         raise Refused(str(error)) from None

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from arena.journal.lines import AnyRound, VoidLine
+from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.support.text import printable, printable_lines
 from arena.tournament.events import (
     BotIdentified,
@@ -90,6 +90,13 @@ def fault_lines(line: AnyRound) -> list[str]:
     if fault.bundle:
         found[-1] += f"; see {fault.bundle}"
     return [printable(text) for text in found]
+
+
+def fault_news(line: AnyRound) -> list[str]:
+    """What went wrong in a round, in lines that also say in which."""
+    if line.fault is None or is_forfeit(line):
+        return []
+    return [f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}" for text in fault_lines(line)]
 
 
 def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted | Noticed | ServerEvent") -> str:

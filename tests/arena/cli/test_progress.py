@@ -7,8 +7,10 @@ from typing import get_args
 
 import pytest
 
+from arena.cli.brief_lines import BriefLines
 from arena.cli.progress import PlainLines, stamped
 from arena.cli.server_wording import server_text
+from arena.journal.lines import FaultLine, ResultLine
 from arena.plan.deals import DealKey
 from arena.server.events import (
     BotCame,
@@ -20,8 +22,10 @@ from arena.server.events import (
     PeerRefused,
     ServerEvent,
 )
-from arena.tournament.events import TournamentEvent, TournamentOpened
+from arena.tournament.events import RoundFinished, TournamentEnded, TournamentEvent, TournamentOpened
+from tests.helpers.commands import arena
 from tests.helpers.pty_session import arena_in_terminal
+from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import steady
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
@@ -72,6 +76,38 @@ def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when
         + hash_of_secret,
         "1 of 10 rounds is in the journal already: resuming.",
     ]
+
+
+def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> None:
+    said: list[str] = []
+    now = 0.0
+    brief = BriefLines(said.append, lambda: now)
+    played = round_line("1.1-2.1", ResultLine(0, "five-stones", (5, 0), (None,) * 9))
+    absent = round_line("1.1-3.1", ResultLine(0, "failed-to-start", (5, 0), (None,) * 9), fault=FaultLine(1, "away"))
+    late = round_line("1.2-3.1", ResultLine(0, "timeout", (5, 0), (None,) * 9), fault=FaultLine(1, "no answer"))
+    for cycle, bots in enumerate((["a", "b"], ["a", "b"], ["a", "b", "c"]), 1):
+        brief.heard(TournamentOpened(rounds=2, finished=0))
+        brief.heard(CycleBegins(bots, cycle, forever=True))
+        brief.heard(RoundFinished(played))
+        brief.heard(RoundFinished(absent))
+        brief.heard(TournamentEnded(2, 2))
+    brief.heard(RoundFinished(late))
+    brief.heard(BotLeft("b", 0, "192.0.2.7"))
+    now = 61.0
+    brief.heard(RoundFinished(played))
+    brief.heard(RoundFinished(played))
+    assert said == [
+        "Cycle 1 begins: a, b",
+        "Cycle 3 begins: a, b, c",
+        f"Round 1.2-3.1 ({late.bots[0]} vs {late.bots[1]}): {late.bots[1]} loses on time: no answer",
+        "b has left (192.0.2.7)",
+        "8 rounds so far, 3 of them lost by bots that were not there",
+    ]
+
+
+def test_a_log_has_one_level(tmp_path: Path) -> None:
+    result = arena("serve", tmp_path / "cup.toml", "--brief", "--quiet")
+    assert (result.exit_code, "--events, --quiet and --brief exclude each other" in result.output) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""The listener of a server whose log is to be short: who comes and goes and what goes wrong, but no line per round."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from arena.cli.progress import Say
+from arena.cli.wording import fault_news, news_text, resumed_text
+from arena.journal.endings import ENDINGS, Fault
+from arena.journal.lines import AnyRound, VoidLine
+from arena.server.events import CycleBegins, ServerEvent
+from arena.support.text import counted
+from arena.tournament.events import (
+    BotIdentified,
+    RoundFinished,
+    RoundStarted,
+    RoundVoid,
+    TestAdvanced,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
+
+_SECONDS: Final = 60.0  # from one line about the rounds so far to the next
+# A line has said that such a bot left, or says that it is withdrawn.
+_ABSENT: Final = (Fault.FAILED_TO_START, Fault.DISCONNECTED)
+
+
+class BriefLines:
+    """Prints what happens at a server without its rounds, which are counted once a minute. A cycle is named only if
+    other bots play in it than in the one before."""
+
+    def __init__(self, say: Say, clock: Callable[[], float] = time.monotonic):
+        self._say = say
+        self._clock = clock
+        self._rounds = self._absent = 0
+        self._said_at = clock()
+        self._bots: list[str] = []
+
+    def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
+        match event:
+            case TournamentOpened():
+                if text := resumed_text(event):
+                    self._say(text)
+            case RoundStarted() | TestAdvanced() | TournamentEnded() | BotIdentified(changes=()):
+                pass
+            case RoundVoid(VoidLine(along=True)):
+                pass  # a notice counts them
+            case RoundFinished():
+                self._finished(event.line)
+            case CycleBegins() if event.bots == self._bots:
+                pass
+            case _:
+                if isinstance(event, CycleBegins):
+                    self._bots = event.bots
+                self._say(news_text(event))
+
+    def _finished(self, line: AnyRound) -> None:
+        self._rounds += 1
+        if ENDINGS[line.result.ending] in _ABSENT:
+            self._absent += 1
+        else:
+            for text in fault_news(line):
+                self._say(text)
+        if self._clock() - self._said_at >= _SECONDS:
+            absent = f", {self._absent} of them lost by bots that were not there" if self._absent else ""
+            self._say(f"{counted(self._rounds, 'round')} so far{absent}")
+            self._said_at = self._clock()

@@ -89,7 +89,7 @@ def _when(event: LobbyWaits) -> str:
         case "key":
             when = ""
         case _:
-            when = "when two are here" if event.forever else "when all are here"
+            when = "as soon as a connected bot has somebody to play" if event.forever else "when all are here"
     return " or ".join(filter(None, (when, "when Enter is pressed" if event.has_begin_key else "")))
 
 

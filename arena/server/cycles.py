@@ -33,7 +33,8 @@ class Cycles:
         self._config = attrs.evolve(config, changed=OnChange.CONTINUE)  # no author shall be able to stop a server
         self._server = server
         self._journal = journal
-        self._rounds: dict[int, tuple[int, int]] = {}  # finished rounds and all rounds, by cycle
+        self._earlier = 0, 0  # finished rounds and all rounds of the tournaments before the last one
+        self._last: tuple[int, int, int] | None = None  # the first cycle of the last one, and the same of it
         for bot in config.bots:
             if isinstance(bot, BotSpec):
                 fingerprint_of(bot)  # reads large programs before anybody waits for an answer
@@ -44,16 +45,16 @@ class Cycles:
 
     @property
     def finished(self) -> int:
-        return sum(finished for finished, _ in self._rounds.values())
+        return self._earlier[0] + (self._last[1] if self._last else 0)
 
     @property
     def total(self) -> int:
-        return sum(total for _, total in self._rounds.values())
+        return self._earlier[1] + (self._last[2] if self._last else 0)
 
     @property
     def is_over(self) -> bool:
         """Whether every round was played; never with `forever`."""
-        return not self._server.forever and bool(self._rounds) and self.finished == self.total
+        return not self._server.forever and self._last is not None and self.finished == self.total
 
     def players(self, is_here: Callable[[str], bool], entered: Iterable[str]) -> tuple[AnySpec, ...]:
         """The bots of the next tournament: those that are connected, and, without `forever`, all bots of the file.
@@ -82,7 +83,9 @@ class Cycles:
 
     def count(self, config: Config, finished: int) -> None:
         """Note how many rounds of this tournament are in the journal now."""
-        self._rounds[config.first_cycle] = finished, planned_rounds(config)
+        if self._last is not None and self._last[0] != config.first_cycle:
+            self._earlier = self.finished, self.total
+        self._last = config.first_cycle, finished, planned_rounds(config)
 
     def _left_over(self, past: JournalSummary) -> tuple[Config, Ledger] | None:
         if past.opening is None:

@@ -15,18 +15,18 @@ BeginKey = Callable[[Callable[[], None]], Awaitable[None]]
 
 
 def may_begin(
-    begin: str | datetime, forever: bool, *, players: int, connected: int, missing: int, is_time: bool
+    begin: str | datetime, forever: bool, *, players: int, nobody_came: bool, missing: int, is_time: bool
 ) -> bool:
-    """Whether a tournament can begin. `players` bots would take part now, `connected` bots are connected to the server,
-    and `missing` bots are expected and not connected. With `forever` no bot is missing, but a cycle needs at least one
-    bot that is connected."""
-    if players < 2 or (forever and not connected):
+    """Whether a tournament can begin. `players` bots would take part now, and `missing` bots are expected and not
+    connected. With `forever` no bot is missing, but local bots do not play cycle after cycle with each other while
+    others may connect and `nobody_came`."""
+    if players < 2 or (forever and nobody_came):
         return False
     return is_time or (begin == "all" and (forever or not missing))
 
 
 class Gathering:
-    """Waits until the next tournament can begin. `begin_key` runs while it waits."""
+    """Waits until the next tournament can begin. `begin_key` runs while it waits. `expects_others`: bots may connect."""
 
     def __init__(
         self,
@@ -36,9 +36,12 @@ class Gathering:
         listener: ServerListener,
         begin_key: BeginKey | None,
         wall_clock: Clock,
+        *,
+        expects_others: bool,
     ):
         self._begin = begin
         self._forever = forever
+        self._expects_others = expects_others
         self._lobby = lobby
         self._listener = listener
         self._begin_key = begin_key
@@ -71,7 +74,7 @@ class Gathering:
             self._begin,
             self._forever,
             players=len(players),
-            connected=len(self._lobby.names()),
+            nobody_came=self._expects_others and not self._lobby.names(),
             missing=len(self._missing(expected)),
             is_time=self._is_time,
         )

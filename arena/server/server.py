@@ -101,7 +101,15 @@ class Server:
         self._names = NamesFile(journal.path)
         self.registry = self._opened_registry()
         self.lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
-        self._gathering = Gathering(server.begin, server.forever, self.lobby, listener, begin_key, wall_clock)
+        self._gathering = Gathering(
+            server.begin,
+            server.forever,
+            self.lobby,
+            listener,
+            begin_key,
+            wall_clock,
+            expects_others=server.open_door or any(isinstance(bot, RemoteSpec) for bot in config.bots),
+        )
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._incidents = _Incidents(listener)
         self._tournament: Tournament | None = None
@@ -210,7 +218,7 @@ class Server:
             await tournament.run()
         finally:
             self.cycles.count(config, before + tournament.saved)
-            self._warnings += tournament.warnings
+            self._warnings += [text for text in tournament.warnings if text not in self._warnings]
             self.rescue = tournament.rescue
             self._tournament = None
             is_complete = before < total == before + tournament.saved  # even if a cancellation came just after that

@@ -125,6 +125,16 @@ async def test_a_server_for_ever_waits_while_there_are_too_few(tmp_path: Path) -
         assert not served.heard.texts("begins")
 
 
+async def test_a_server_for_ever_of_local_bots_only_plays_cycle_after_cycle(tmp_path: Path) -> None:
+    """Nobody can connect, so there is nobody to wait for."""
+    text = '[[bot]]\ncmd = "random"\n[[bot]]\ncmd = "greedy"\n'
+    async with serving(tmp_path, text, forever="true") as served:
+        with trio.fail_after(300):
+            await served.heard.wait("finished", "3.1-2.2")
+    assert not served.heard.texts("lobby")
+    assert {line.id.split(".")[0] for line in served.verified()} >= {"1", "2", "3"}
+
+
 async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: Path) -> None:
     options = {"open": "true", "forever": "true", "rounds": "20", "st": "600"}
     for cycle, plays in ((1, 3), (2, 20)):

@@ -19,25 +19,26 @@ MOMENT = datetime(2026, 1, 31, 20, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("begin", "forever", "players", "connected", "missing", "is_time", "expected"),
+    ("begin", "forever", "players", "nobody_came", "missing", "is_time", "expected"),
     [
-        ("all", False, 2, 2, 0, False, True),
-        ("all", False, 2, 1, 1, False, False),
-        ("all", False, 2, 1, 1, True, True),  # Enter was pressed: the others may come later
-        ("all", False, 1, 1, 0, True, False),  # one bot cannot play alone
-        ("key", False, 2, 2, 0, False, False),
-        ("key", False, 2, 2, 0, True, True),
-        (MOMENT, False, 2, 2, 0, False, False),
-        (MOMENT, False, 2, 0, 2, True, True),
-        ("all", True, 2, 2, 5, False, True),  # a cycle is played by the bots that are there
-        ("all", True, 2, 0, 0, False, False),  # local bots alone do not play for ever
-        ("all", True, 2, 0, 0, True, False),
+        ("all", False, 2, False, 0, False, True),
+        ("all", False, 2, False, 1, False, False),
+        ("all", False, 2, False, 1, True, True),  # Enter was pressed: the others may come later
+        ("all", False, 1, False, 0, True, False),  # one bot cannot play alone
+        ("key", False, 2, False, 0, False, False),
+        ("key", False, 2, False, 0, True, True),
+        (MOMENT, False, 2, False, 0, False, False),
+        (MOMENT, False, 2, True, 2, True, True),
+        ("all", True, 2, False, 5, False, True),  # a cycle is played by the bots that are there
+        ("all", True, 2, True, 0, False, False),  # local bots do not play for ever while others may come
+        ("all", True, 2, True, 0, True, False),
+        ("key", True, 2, False, 0, True, True),
     ],
 )
 def test_when_a_tournament_may_begin(
-    begin: str | datetime, forever: bool, players: int, connected: int, missing: int, is_time: bool, expected: bool
+    begin: str | datetime, forever: bool, players: int, nobody_came: bool, missing: int, is_time: bool, expected: bool
 ) -> None:
-    found = may_begin(begin, forever, players=players, connected=connected, missing=missing, is_time=is_time)
+    found = may_begin(begin, forever, players=players, nobody_came=nobody_came, missing=missing, is_time=is_time)
     assert found is expected
 
 
@@ -45,7 +46,7 @@ def test_when_a_tournament_may_begin(
     ("begin", "forever", "has_key", "words"),
     [
         ("all", False, False, "when all are here"),
-        ("all", True, False, "when two are here"),
+        ("all", True, False, "as soon as a connected bot has somebody to play"),
         ("key", False, True, "when Enter is pressed"),
         (MOMENT, False, True, "at 2026-01-31 20:30:00 or when Enter is pressed"),
     ],

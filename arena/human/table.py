@@ -55,6 +55,15 @@ class PersonAtTable:
     def away_until(self, name: str) -> float | None:  # noqa: ARG002
         return None
 
+    def held_until(self, name: str) -> float | None:  # noqa: ARG002
+        return None
+
+    def is_awaited(self, name: str) -> bool:  # noqa: ARG002
+        return False
+
+    def give_up(self, name: str) -> None:
+        raise AssertionError(f"{name} is never awaited")
+
     def player(self, spec: RemoteSpec) -> Player:
         return HumanPlayer(spec, self)
 

@@ -221,7 +221,7 @@ SERVER: Final = (
     Option(
         "grace",
         read.seconds,
-        "Seconds that a bot may be away before it forfeits matches.  [60]",
+        "Seconds that a bot may be away before it forfeits matches; less with --forever if others can play on.  [60]",
         "SECONDS",
     ),
     Option("drain", read.seconds, "Seconds for running matches to end after the first signal.  [60]", "SECONDS"),

@@ -26,7 +26,8 @@ def may_begin(
 
 
 class Gathering:
-    """Waits until the next tournament can begin. `begin_key` runs while it waits. `expects_others`: bots may connect."""
+    """Waits until the next tournament can begin. `begin_key` runs while it waits. With `expects_others` bots may
+    connect."""
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import attrs
 import trio
@@ -13,13 +14,17 @@ from arena.bots.wants import Await, Logic
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import RemoteSpec
 from arena.server.connection import Connection
+from protocol.backoff import LONGEST_WAIT
 from protocol.messages import Bye
 from protocol.session import State
+
+# Seconds that others who could play wait for a bot that lost its connection: enough to connect again at once.
+_BACK_AT_ONCE: Final = 1.0
 
 
 @attrs.define(eq=False)
 class _Waiter:
-    """A match that waits for a connection of a bot that is away."""
+    """A match that waits for a connection of a bot that is away. At the end there is none if the match gave it up."""
 
     came: trio.Event = attrs.field(factory=trio.Event)
     connection: Connection | None = None
@@ -28,8 +33,9 @@ class _Waiter:
 class Lobby:
     """Keeps the connections of bots and lends them to matches.
 
-    `bot_availability_changed` is called with the name of a bot that connected, left or became free, `presence_changed`
-    with each connection that came (true) or left (false).
+    `bot_availability_changed` is called with the name of a bot that connected, left, became free or is waited for,
+    `presence_changed` with each connection that came (true) or left (false). `others_can_play` says whether another
+    tournament could begin among the bots that are present.
     """
 
     def __init__(
@@ -37,10 +43,12 @@ class Lobby:
         grace: float,
         bot_availability_changed: Callable[[str], None],
         presence_changed: Callable[[Connection, bool], None],
+        others_can_play: Callable[[], bool] = lambda: False,
     ):
         self.grace = grace  # seconds that a bot may be away before it loses
         self._bot_availability_changed = bot_availability_changed
         self._presence_changed = presence_changed
+        self._others_can_play = others_can_play
         self._here: dict[str, list[Connection]] = {}
         self._waiters: dict[str, list[_Waiter]] = {}
         self._away_since: dict[str, float] = {}
@@ -105,7 +113,7 @@ class Lobby:
     def _offer(self, connection: Connection) -> None:
         """Offer a free connection: a match that waits for this bot takes it first."""
         for waiter in self._waiters.get(connection.name, ()):
-            if waiter.connection is None:
+            if not waiter.came.is_set():
                 connection.reserve()
                 waiter.connection = connection
                 waiter.came.set()
@@ -120,15 +128,15 @@ class Lobby:
                 return connection
         return None
 
-    async def wait_for(self, name: str) -> Connection:
-        """Take a free connection of this bot as soon as there is one."""
+    async def wait_for(self, name: str) -> Connection | None:
+        """Take a free connection of this bot as soon as there is one; None if the bot is given up."""
         if free := self.reserve(name):
             return free
         waiter = _Waiter()
         self._waiters.setdefault(name, []).append(waiter)
         try:
+            self._bot_availability_changed(name)
             await waiter.came.wait()
-            assert waiter.connection is not None
             return waiter.connection
         except trio.Cancelled:
             if waiter.connection is not None:
@@ -151,7 +159,24 @@ class Lobby:
         return any(not connection.busy for connection in self.connections(name))
 
     def away_until(self, name: str) -> float | None:
-        return None if self.is_here(name) else max(self._began, self._away_since.get(name, 0)) + self.grace
+        return None if self.is_here(name) else self._absent_since(name) + self.grace
+
+    def _absent_since(self, name: str) -> float:
+        return max(self._began, self._away_since.get(name, 0))
+
+    def held_until(self, name: str) -> float | None:
+        if self.is_here(name) or not self._others_can_play():
+            return None
+        # A bot that has not come since a resume may be in the longest pause between two attempts to connect.
+        moment = _BACK_AT_ONCE if name in self._away_since else LONGEST_WAIT
+        return self._absent_since(name) + min(moment, self.grace)
+
+    def is_awaited(self, name: str) -> bool:
+        return any(not waiter.came.is_set() for waiter in self._waiters.get(name, ()))
+
+    def give_up(self, name: str) -> None:
+        for waiter in self._waiters.get(name, ()):
+            waiter.came.set()
 
     def player(self, spec: RemoteSpec) -> Player:
         return RemotePlayer(spec, self, self.reserve(spec.name))
@@ -169,6 +194,7 @@ class RemotePlayer(Player):
         self._lobby = lobby
         self._connection = connection
         self._given_up = connection is None  # do not wait for it any more, but use a connection that is free
+        self._was_dropped = False  # before its time was over, for the others
 
     def now(self) -> float:
         return trio.current_time()
@@ -176,12 +202,16 @@ class RemotePlayer(Player):
     def arrive(self, seed: int | None = None) -> Logic[None]:  # noqa: ARG002
         """It was welcomed when it connected, so its first seed is that in the start of a round."""
         if self.link is None and not (yield Await(self._sit)):
-            raise StartFailure(f"it is not connected and did not connect within {self._lobby.grace:g} seconds")
+            raise StartFailure(f"it is not connected and did not connect {self._in_time}")
 
     def come_back(self, closed: str, until: float) -> Logic[None]:
         self._lose()
         if not (yield Await(self._sit, until)):
-            raise Gone(Fault.DISCONNECTED, f"{closed}, and it did not reconnect within {self._lobby.grace:g} seconds")
+            raise Gone(Fault.DISCONNECTED, f"{closed}, and it did not reconnect {self._in_time}")
+
+    @property
+    def _in_time(self) -> str:
+        return "before the others went on" if self._was_dropped else f"within {self._lobby.grace:g} seconds"
 
     def leave(self) -> Logic[None]:
         yield from ()  # nothing to wait for: the door closes the connection
@@ -224,5 +254,7 @@ class RemotePlayer(Player):
         if self._given_up:
             return self._lobby.reserve(self.spec.name)
         with trio.CancelScope(deadline=until):
-            return await self._lobby.wait_for(self.spec.name)
+            found = await self._lobby.wait_for(self.spec.name)
+            self._was_dropped = found is None
+            return found
         return None

@@ -100,7 +100,9 @@ class Server:
         self._tls = tls_context(server)
         self._names = NamesFile(journal.path)
         self.registry = self._opened_registry()
-        self.lobby = Lobby(server.grace, self._bot_availability_changed, self._presence_changed)
+        self.lobby = Lobby(
+            server.grace, self._bot_availability_changed, self._presence_changed, self._could_begin_another
+        )
         self._gathering = Gathering(
             server.begin,
             server.forever,
@@ -175,6 +177,10 @@ class Server:
 
     def _players(self) -> tuple[AnySpec, ...]:
         return self.cycles.players(self.lobby.is_here, self.registry.entered())
+
+    def _could_begin_another(self) -> bool:
+        """Whether another cycle could begin among the bots that are present."""
+        return self._server.forever and len(self._players()) >= 2 and bool(self.lobby.names())
 
     def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
         known = {claim.name for claim in self.registry.lasting_claims()}

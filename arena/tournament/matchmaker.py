@@ -5,6 +5,9 @@ outside are available while they have a free connection; each connection plays o
 cost this machine little and do not count. The arena waits for absent bots as long as there is anything else to play.
 Then, once their grace time is over, their matches begin without them, one after the other at the pace of play
 (pace.py). So a bot that comes late has lost about as many matches as were played meanwhile, and still plays the rest.
+
+Where the bots that are present could play another cycle, they do not wait for those that are not: once all that is left
+of this cycle waits for absent bots, and each of them had a moment to come back, they lose the rest of it at once.
 """
 
 import math
@@ -64,7 +67,8 @@ class Matchmaker:
         self._at_home: deque[PlannedMatch] = deque()  # only between bots that the arena starts
         self._waiting = _Waiting()  # with bots from outside
         self._room = concurrency
-        self._running: dict[MatchId, float] = {}  # when each match began
+        self._running: dict[MatchId, tuple[PlannedMatch, float]] = {}  # when each match began
+        self._dropped: set[int] = set()  # bots that nobody waits for any more, until they come back
         self._pace = Pace(remote_bots.grace)
         self._forfeits_from: dict[int, float] = {}  # when an absent bot's next match may begin without it
         self._look_at: dict[int, None] = dict.fromkeys(
@@ -79,12 +83,12 @@ class Matchmaker:
                 self._at_home.append(match)
 
     async def next(self) -> PlannedMatch | None:
-        """Wait until a match can begin, and return it; None if none is left. The caller calls `over` at its end."""
-        while not self._closed and (self._at_home or self._waiting):
+        """Wait until a match can begin, and return it; None if all are over. The caller calls `over` at its end."""
+        while not self._closed and (self._at_home or self._waiting or self._running):
             self._news = trio.Event()
-            match = self._first_ready()
+            match = self._first_ready() or (self._first_ready() if self._drop_absent() else None)
             if match is not None:
-                self._running[match.id] = trio.current_time()
+                self._running[match.id] = match, trio.current_time()
                 self._room -= self._at_our_cost(match)
                 return match
             with trio.CancelScope(deadline=self._patience_ends()):
@@ -93,7 +97,7 @@ class Matchmaker:
 
     def over(self, match: PlannedMatch) -> None:
         """Take note that a match has ended."""
-        self._pace_after(match, trio.current_time() - self._running.pop(match.id))
+        self._pace_after(match, trio.current_time() - self._running.pop(match.id)[1])
         if self._at_our_cost(match):
             self._room += 1
             self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may be waiting for room
@@ -102,6 +106,8 @@ class Matchmaker:
     def came(self, name: str) -> None:
         """Take note that a bot from outside connected, left, or ended a match."""
         if (number := self._numbers.get(name)) is not None:
+            if self._remote_bots.away_until(name) is None:
+                self._dropped.discard(number)
             self._look_at[number] = None
             self._news.set()
 
@@ -131,7 +137,7 @@ class Matchmaker:
             if match is not None:
                 return match
             del self._look_at[number]
-        if not self._running:
+        if not self._running or (self._dropped and self._is_held_up()):
             for number in self._waiting.bots():
                 if self._is_due(number) and (match := self._waiting.take(number, self._is_due)) is not None:
                     return match
@@ -143,7 +149,36 @@ class Matchmaker:
 
     def _is_due(self, number: int) -> bool:
         """Whether the bot is ready, or has been absent for too long."""
-        return self._is_ready(number) or self._away_until(number) <= trio.current_time()
+        if self._is_ready(number):
+            return True
+        return number in self._dropped or (not self._running and self._away_until(number) <= trio.current_time())
+
+    def _is_held_up(self) -> bool:
+        """Whether no match is played now: those under way wait for an absent bot."""
+        return all(any(map(self._is_awaited, match.bots)) for match, _ in self._running.values())
+
+    def _is_awaited(self, number: int) -> bool:
+        spec = self._bots[number]
+        return isinstance(spec, RemoteSpec) and self._remote_bots.is_awaited(spec.name)
+
+    def _absent(self) -> dict[int, float]:
+        """The absent bots that all the rest waits for, each with the time until which it does; none if the others have
+        nothing else to play."""
+        if not self._is_held_up():
+            return {}
+        left = {*self._waiting.bots(), *(number for match, _ in self._running.values() for number in match.bots)}
+        left &= {*self._numbers.values()} - self._dropped
+        found = {number: self._remote_bots.held_until(self._bots[number].name) for number in left}
+        return {number: until for number, until in found.items() if until is not None}
+
+    def _drop_absent(self) -> bool:
+        """Drop the absent bots that the others have waited for; returns whether there are any."""
+        now = trio.current_time()
+        found = [number for number, until in self._absent().items() if until <= now]
+        self._dropped.update(found)
+        for number in found:
+            self._remote_bots.give_up(self._bots[number].name)
+        return bool(found)
 
     def _away_until(self, number: int) -> float:
         """When the next match of an absent bot may begin without it; infinity if it is not absent."""
@@ -152,8 +187,8 @@ class Matchmaker:
         return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
     def _patience_ends(self) -> float:
-        """When a match may begin although no bot connects and no match ends."""
-        if self._running:
-            return math.inf
-        times = [self._away_until(number) for number in self._waiting.bots()]
+        """When a match may begin or be given up although no bot connects and no match ends."""
+        times = list(self._absent().values())
+        if not self._running:
+            times += [self._away_until(number) for number in self._waiting.bots()]
         return min((time for time in times if time > trio.current_time()), default=math.inf)

@@ -23,6 +23,16 @@ class RemoteBots(Protocol):
     def away_until(self, name: str) -> float | None:
         """The trio time at which an absent bot begins to forfeit matches; None while it is connected."""
 
+    def held_until(self, name: str) -> float | None:
+        """The trio time until which bots that could play something else wait for an absent bot; None while it is
+        connected, and while there are no such bots."""
+
+    def is_awaited(self, name: str) -> bool:
+        """Whether a match under way waits for the bot to connect again."""
+
+    def give_up(self, name: str) -> None:
+        """Let the matches under way that wait for the bot go on without it."""
+
     def player(self, spec: RemoteSpec) -> "Player":
         """The player of one match; if the bot is not free, a player that is not connected."""
 
@@ -49,6 +59,15 @@ class NoRemoteBots:
         raise AssertionError(f"{name} cannot connect: no server listens")
 
     def away_until(self, name: str) -> float | None:
+        raise AssertionError(f"{name} cannot connect: no server listens")
+
+    def held_until(self, name: str) -> float | None:
+        raise AssertionError(f"{name} cannot connect: no server listens")
+
+    def is_awaited(self, name: str) -> bool:
+        raise AssertionError(f"{name} cannot connect: no server listens")
+
+    def give_up(self, name: str) -> None:
         raise AssertionError(f"{name} cannot connect: no server listens")
 
     def player(self, spec: RemoteSpec) -> "Player":

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import trio
 
 from arena.journal.deal_secret import secret_path
@@ -12,8 +13,9 @@ from arena.server.events import ServerEvent
 from arena.stats.roster import By
 from arena.stats.standings import fold
 from arena.tournament.events import RoundFinished, TournamentEvent
-from protocol.messages import PROTOCOL, Action, BotHello, Error, Request, RoundEnd
+from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, RoundEnd
 from tests.helpers.visitors import (
+    Visitor,
     connected,
     play,
     remote_bots,
@@ -166,3 +168,99 @@ async def test_an_open_tournament_goes_on_with_the_bots_that_began_it(tmp_path: 
             await served.heard.wait("finished", f"1.1-2.{last}")
             bots.cancel_scope.cancel()
     assert [line.round for line in served.verified()] == list(range(1, 21))
+
+
+async def arrived_openly(address: str, name: str) -> Visitor:
+    visitor = await connected(address)
+    await visitor.greet(name, f"a token of {name}")
+    await visitor.hear()
+    return visitor
+
+
+async def test_passers_by_cost_the_others_a_moment_and_forfeit_the_rest_of_the_cycle(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Five names come for a second, and leave with matches under way and others to come."""
+    async with serving(tmp_path, "", open="true", forever="true", grace="1000") as served, trio.open_nursery() as bots:
+        bots.start_soon(come_openly, served.address, "anna", "a token")
+        bots.start_soon(come_openly, served.address, "ben", "another token")
+        await served.heard.wait("begins", "Cycle 1 ")
+        passers = [await arrived_openly(served.address, f"passer-{number}") for number in range(5)]
+        crowded = await served.heard.wait("begins", "passer-4")
+        for passer in passers:
+            await passer.hear_until(MatchStart)
+            await passer.stream.aclose()
+        left_at = autojump_clock.current_time()
+        number = int(crowded.split()[1])
+        after = await served.heard.wait("begins", f"Cycle {number + 1} ")
+        assert autojump_clock.current_time() - left_at < 500
+        assert "passer" not in after
+        bots.cancel_scope.cancel()
+    in_the_crowd = [line for line in served.verified() if line.id.startswith(f"{number}.")]
+    assert len(in_the_crowd) == 2 * 7 * 6 // 2
+    for line in in_the_crowd:
+        if {"anna", "ben"} == set(line.bots):
+            assert line.fault is None
+        elif {"anna", "ben"} & set(line.bots):
+            assert line.result.winner is not None
+            assert line.bots[line.result.winner] in ("anna", "ben")
+
+
+async def test_the_last_match_of_a_cycle_does_not_hold_up_others_when_a_bot_leaves_it(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    options = {"open": "true", "forever": "true", "st": "none", "grace": "1000"}
+    async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+        names = ("anna", "ben", "cleo")
+        leaver = await arrived_openly(served.address, "leaver")
+        for name in names:
+            bots.start_soon(come_openly, served.address, name, f"a token of {name}")
+        request = await leaver.hear_until(Request)  # it plays, and has the move
+        cycle = int(served.heard.texts("begins")[-1].split()[1])
+        assert request is not None
+        await leaver.stream.aclose()
+        left_at = autojump_clock.current_time()
+        await served.heard.wait("begins", f"Cycle {cycle + 3} ")
+        assert autojump_clock.current_time() - left_at < 500
+        bots.cancel_scope.cancel()
+    lost = [line for line in served.verified() if "leaver" in line.bots and line.fault is not None]
+    assert {line.result.ending for line in lost} <= {"disconnected", "failed-to-start"}
+    assert any(line.fault and line.fault.detail.endswith("before the others went on") for line in lost)
+
+
+async def test_a_bot_that_nobody_else_could_play_without_has_its_whole_grace_time(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    options = {"open": "true", "forever": "true", "st": "none", "grace": "100"}
+    async with serving(tmp_path, "", **options) as served, trio.open_nursery() as bots:
+        anna = await arrived_openly(served.address, "anna")
+        bots.start_soon(come_openly, served.address, "ben", "another token")
+        await anna.hear_until(Request)
+        await anna.stream.aclose()
+        await trio.sleep(50)
+        bots.start_soon(come_openly, served.address, "anna", "a token of anna")
+        await served.heard.wait("finished", "1.1-2.2")
+        bots.cancel_scope.cancel()
+    assert all(line.fault is None for line in served.verified() if line.id.startswith("1."))
+    assert autojump_clock.current_time() < 200
+
+
+@pytest.fixture
+def slow_clock() -> trio.testing.MockClock:
+    """A moment to come back lasts ten seconds, so that it does not depend on how busy the machine is."""
+    return trio.testing.MockClock(rate=0.1)
+
+
+@pytest.mark.usefixtures("slow_clock")
+async def test_a_bot_that_comes_back_at_once_loses_nothing(tmp_path: Path) -> None:
+    async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
+        anna = await arrived_openly(served.address, "anna")
+        for name in ("ben", "cleo"):
+            bots.start_soon(come_openly, served.address, name, f"a token of {name}")
+        await anna.hear_until(Request)
+        cycle = int(served.heard.texts("begins")[-1].split()[1])
+        await anna.stream.aclose()
+        bots.start_soon(come_openly, served.address, "anna", "a token of anna")
+        await served.heard.wait("begins", f"Cycle {cycle + 1} ")
+        bots.cancel_scope.cancel()
+    assert all(line.fault is None for line in served.verified() if line.id.startswith(f"{cycle}."))

@@ -18,19 +18,33 @@ from engine.ruleset import PRESETS
 
 
 class People:
-    """Who is here, with how many free connections; whoever is away has until some time."""
+    """Who is here, with how many free connections; whoever is away has until some time, or, where others wait, until an
+    earlier one."""
 
     grace = 60.0
 
     def __init__(self, **free: int):
         self.free = Counter(free)
         self.until: dict[str, float] = {}
+        self.held: dict[str, float] = {}
+        self.awaited: set[str] = set()
+        self.given_up: list[tuple[str, float]] = []
 
     def is_free(self, name: str) -> bool:
         return self.free[name] > 0
 
     def away_until(self, name: str) -> float | None:
         return self.until.get(name)
+
+    def held_until(self, name: str) -> float | None:
+        return self.held.get(name)
+
+    def is_awaited(self, name: str) -> bool:
+        return name in self.awaited
+
+    def give_up(self, name: str) -> None:
+        self.awaited.discard(name)
+        self.given_up.append((name, trio.current_time()))
 
     def player(self, spec: RemoteSpec) -> Player:
         raise NotImplementedError(spec)
@@ -74,6 +88,7 @@ async def test_a_bot_from_outside_plays_when_both_are_there() -> None:
     people.free["b"] = 1
     maker.came("b")
     assert await begun_now(maker) == match
+    maker.over(match)
     assert await maker.next() is None
 
 
@@ -191,6 +206,79 @@ async def test_a_bot_that_left_in_a_match_is_waited_for_before_it_loses_the_next
     maker.over(match)
     assert await forfeits(maker, 1) == [100 + people.grace]
     assert autojump_clock.current_time() == 100 + people.grace
+
+
+async def test_bots_that_could_play_something_else_wait_for_an_absent_one_only_for_a_moment(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """It loses the rest of the cycle at once, not at the pace of play."""
+    people = People(a=1, b=1, c=1)
+    people.until["d"], people.held["d"] = 60.0, 1.0
+    maker = Matchmaker(matches_of(4), remote(*"abcd"), people, 1)
+    for _ in range(3):
+        match = await maker.next()
+        assert match is not None
+        assert 3 not in match.bots
+        maker.over(match)
+    assert await forfeits(maker, 3) == [1, 1, 1]
+    assert await maker.next() is None
+    assert autojump_clock.current_time() == 1
+
+
+async def test_a_match_that_waits_for_an_absent_bot_is_given_up_if_all_else_is_played_and_others_wait(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1, b=1, c=1, d=1)
+    matches = [match for match in matches_of(4) if match.bots in ((0, 1), (2, 3))]
+    maker = Matchmaker(matches, remote(*"abcd"), people, 1)
+    begun = [await maker.next(), await maker.next()]
+    people.free.clear()
+    people.until["a"], people.held["a"] = 60.0, 1.0
+    people.awaited.add("a")
+    maker.came("a")
+
+    async def end(after: float, names: str) -> None:
+        await trio.sleep(after)
+        people.free.update(names)
+        maker.over(next(match for match in begun if match is not None and match.bots == ((2, 3))))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end, 20.0, "cd")
+        with trio.move_on_after(30):
+            await maker.next()
+    assert people.given_up == [("a", 20.0)]  # not earlier: until then the others had a match
+    assert autojump_clock.current_time() == 30
+
+
+async def test_nobody_is_dropped_while_the_others_have_nothing_else_to_play(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1)
+    people.until["b"] = 60.0
+    people.awaited.add("b")
+    (match,) = matches_of(2)
+    maker = Matchmaker([match], remote("a", "b"), people, 1)
+    assert await forfeits(maker, 1) == [60]
+    assert people.given_up == []
+    assert autojump_clock.current_time() == 60
+
+
+async def test_a_bot_that_was_dropped_plays_what_is_left_when_it_comes_back(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    people = People(a=1)
+    people.until.update(b=60.0, c=60.0)
+    people.held.update(b=1.0, c=5.0)
+    maker = Matchmaker(matches_of(3), remote(*"abc"), people, 1)
+    assert await forfeits(maker, 1) == [1]  # between a and b
+    people.free["b"] = 1
+    del people.until["b"], people.held["b"]
+    maker.came("b")
+    del people.until["c"], people.held["c"]
+    people.free["c"] = 1
+    maker.came("c")
+    assert await forfeits(maker, 2) == [1, 1]
+    assert autojump_clock.current_time() == 1
 
 
 async def test_nothing_begins_any_more_once_it_is_closed() -> None:

@@ -21,7 +21,7 @@ def _look(text: str) -> str:
     return unicodedata.normalize("NFKD", text.translate(_looks_like())).casefold()
 
 
-@lru_cache(4096)
+@lru_cache(8192)  # more than a server keeps: it compares each new name with all of them
 def skeletons(name: str) -> frozenset[str]:
     """What the name looks like, as written and in lower case. Names that share a skeleton can be mistaken for each
     other.

@@ -232,6 +232,7 @@ SERVER: Final = (
     Option("watchers", read.whole_number(0), "Watchers connected at once.  [100]", "N"),
     Option("connections", read.whole_number(1), "Bots and watchers connected at once.  [2000]", "N"),
     Option("per-address", read.whole_number(1), "Connections from one address at once.  [250]", "N"),
+    Option("names", read.whole_number(1), "With --open, names that bots from one address may have.  [32]", "N"),
     Option("per-second", read.whole_number(1), "Connections greeted in a second, all addresses in turn.  [2000]", "N"),
     Option("hello", read.seconds, "Seconds to say hello.  [10]", "SECONDS"),
     Option("line", read.line_length, "Bytes that a line of a bot may have.  [65536]", "BYTES"),

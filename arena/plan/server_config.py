@@ -18,6 +18,7 @@ from protocol.framing import MAX_LINE
 class DoorLimits:
     connections: int = 2000  # at once, of bots and watchers together
     per_address: int = 250  # connections at once; enough for a class behind one router, with a few for each bot
+    names: int = 32  # of bots from one address that the file does not name; enough for a class behind one router
     per_second: int = 2000  # connections greeted; further ones wait on the porch
     hello_seconds: float = 10.0  # to say hello, TLS included
     line: int = MAX_LINE
@@ -98,6 +99,7 @@ def _certificate(values: Mapping[str, Any]) -> tuple[Path, Path] | None:
 _DOOR = {
     "connections": "connections",
     "per-address": "per_address",
+    "names": "names",
     "per-second": "per_second",
     "hello": "hello_seconds",
     "line": "line",

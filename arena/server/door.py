@@ -199,7 +199,7 @@ class Door:
             await self._turn_of(known)
             if self._registry.is_established(known):
                 self._trust(place)
-        name = self._registry.admit(hello, lambda name: self._may_hold(name, hello))
+        name = self._registry.admit(hello, lambda name: self._may_hold(name, hello), place, trio.current_time())
         try:
             with self._inside_of(place, name):
                 connection = await self._welcome(name, hello, link, place.address)

@@ -1,10 +1,10 @@
 """Which bot owns which name at an open server, remembered as long as the journal exists.
 
-A bot claims its name with a token that its author chose. A bot without a token claims its name with a key, which the
-server sends inside the `session` of its welcome; that claim lasts as long as the bot plays in the tournament. The
-server keeps only salted hashes, in a file beside the journal that only its owner can read. They are not in the journal,
-because a journal is meant to be published, and a weak token could be guessed from its hash. The file contains only
-names that have played, so it stays a small fraction of the journal, however many strangers connect.
+A bot claims its name for good with a token that its author chose, or that the tournament file has. A bot without a
+token claims its name with a key, which the server sends inside the `session` of its welcome; that claim lasts as long
+as the bot plays in the tournament. The server keeps only hashes, in a file beside the journal that only its owner can
+read. They are not in the journal, because a journal is meant to be published, and a weak token could be guessed from
+its hash. Each claim knows where its bot came from, because the number of names of an address is limited.
 """
 
 import hmac
@@ -17,26 +17,44 @@ import msgspec
 from msgspec import Struct
 
 from arena.journal.file import JournalError, beside
+from arena.plan.tokens import token_hash
+from arena.server.rates import Place
 from arena.support.whole_files import write_private
 from protocol.messages import BotHello
 
 
-class Claim(Struct, frozen=True):
-    """The salted hash of the secret that proves that a bot owns its name."""
+class Claim(Struct, frozen=True, omit_defaults=True):
+    """The hash of the secret that proves that a bot owns its name; salted, unless it is that of the tournament file."""
 
     name: str
-    by: Literal["token", "session"]
+    by: Literal["token", "session", "file"]
     salt: str
     hash: str
+    address: str = ""  # that the bot came from first, and its network
+    network: str = ""
+    played: bool = True  # or has a token of the tournament file
+
+    @property
+    def is_for_good(self) -> bool:
+        return self.by != "session"
 
     def is_proven_by(self, hello: BotHello) -> bool:
-        secret = hello.token if self.by == "token" else key_of(hello.session)
-        return secret is not None and hmac.compare_digest(_hashed(secret, self.salt), self.hash)
+        secret = key_of(hello.session) if self.by == "session" else hello.token
+        if secret is None:
+            return False
+        found = token_hash(secret) if self.by == "file" else _hashed(secret, self.salt)
+        return hmac.compare_digest(found, self.hash)
 
 
-def claim_with(name: str, by: Literal["token", "session"], secret: str) -> Claim:
+def claim_with(name: str, by: Literal["token", "session"], secret: str, place: Place) -> Claim:
+    """The claim of a bot that has not played yet."""
     salt = secrets.token_hex(16)
-    return Claim(name, by, salt, _hashed(secret, salt))
+    return Claim(name, by, salt, _hashed(secret, salt), place.address, place.network, played=False)
+
+
+def claim_of_file(name: str, hash_of_token: str) -> Claim:
+    """The claim of a bot that has a token of the tournament file."""
+    return Claim(name, "file", "", hash_of_token)
 
 
 def _hashed(secret: str, salt: str) -> str:

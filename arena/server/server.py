@@ -9,7 +9,9 @@ The first signal drains: no match begins any more, and running matches get some 
 the server at once.
 """
 
+import contextlib
 from collections.abc import Sequence
+from typing import Final
 
 import trio
 from msgspec.structs import replace
@@ -49,6 +51,8 @@ from arena.tournament.events import TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, planned_rounds
 from arena.tournament.runner import Tournament, TournamentError
 from arena.tournament.withdrawals import withdrawals_at_start
+
+_SAVE_SECONDS: Final = 1.0  # from one time that new names are saved to the next
 
 
 def serve(
@@ -99,6 +103,7 @@ class Server:
         self.cycles = Cycles(config, server, journal)
         self._tls = tls_context(server)
         self._names = NamesFile(journal.path)
+        self._names_changed = trio.Event()
         self.registry = self._opened_registry()
         self.lobby = Lobby(
             server.grace, self._bot_availability_changed, self._presence_changed, self._could_begin_another
@@ -123,7 +128,8 @@ class Server:
     def _opened_registry(self) -> Registry:
         bots, is_open = self._config.bots, self._server.open_door
         left = [bot.name for bot in self.cycles.left[0].bots] if self.cycles.left else []
-        return Registry(bots, open_door=is_open, kept=self._names.read() if is_open else (), roster=left)
+        kept = self._names.read() if is_open else ()
+        return Registry(bots, open_door=is_open, names=self._server.door.names, kept=kept, roster=left)
 
     def result(self, failure: str | None = None) -> TournamentRun:
         cycles = self.cycles
@@ -144,8 +150,10 @@ class Server:
         task_status.started(address_of(listener))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(door.run)
-            async with calling_on_signals(self._signalled):
+            async with calling_on_signals(self._signalled), trio.open_nursery() as saving:
+                saving.start_soon(self._save_names)
                 await self._tournaments()
+                saving.cancel_scope.cancel()
             again = self.stopping > 0
             reason = "the server stops and may start again" if again else "the tournament is over"
             self.lobby.dismiss_all(reason, again=again)
@@ -196,6 +204,22 @@ class Server:
             self._names.write(self.registry.lasting_claims(roster))
             self.registry.has_news = False
 
+    async def _save_names(self) -> None:
+        """Save new claims until cancelled, at most once a second, because strangers can make many."""
+        try:
+            while True:
+                await self._names_changed.wait()
+                self._names_changed = trio.Event()
+                self._save_news_of_names()
+                await trio.sleep(_SAVE_SECONDS)
+        finally:
+            self._save_news_of_names()
+
+    def _save_news_of_names(self) -> None:
+        if self.registry.has_news:
+            with contextlib.suppress(JournalError):  # no other tournament begins before it succeeds
+                self._remember_names()
+
     def _presence_changed(self, connection: Connection, came: bool) -> None:
         kind = BotCame if came else BotLeft
         number = len(self.lobby.connections(connection.name))
@@ -204,7 +228,9 @@ class Server:
     def _bot_availability_changed(self, name: str) -> None:
         """Note that the bot connected, left, or is free for another match."""
         if self.registry.has_news:
-            self._remember_names()
+            if self.registry.has_place(name):
+                self._remember_names()
+            self._names_changed.set()
         self._gathering.bots_changed()
         if self._tournament is not None:
             self._tournament.bot_availability_changed(name)

@@ -14,6 +14,7 @@ from arena.plan.config import ConfigError, from_command_line
 from arena.plan.config_file import from_file
 from arena.plan.names import skeletons, twin_of
 from arena.server.admission import Refusal, Refused, Registry
+from arena.server.rates import place_of
 from arena.stats.standings import fold
 from protocol.errors import RemoteProtocolError
 from protocol.messages import BotHello, decode_from_bot
@@ -71,23 +72,23 @@ def test_two_bots_that_look_alike_are_a_mistake_in_a_tournament_file(one: str, t
 
 
 def test_at_an_open_server_a_name_is_taken_for_all_that_look_like_it() -> None:
-    registry = Registry(from_command_line(["greedy", "random"], (), {}).bots, open_door=True)
-    assert registry.admit(BotHello(1, "anna"), lambda _: True) == "anna"
+    registry = Registry(from_command_line(["greedy", "random"], (), {}).bots, open_door=True, names=32)
+    assert registry.admit(BotHello(1, "anna"), lambda _: True, place_of("192.0.2.7"), 0.0) == "anna"
     for name in ("Anna", "аnna", "GREEDY", "grееdy"):
         with pytest.raises(Refused) as refused:
-            registry.admit(BotHello(1, name), lambda _: True)
+            registry.admit(BotHello(1, name), lambda _: True, place_of("192.0.2.7"), 0.0)
         assert refused.value.code is Refusal.NAME_TAKEN
         assert "can be taken for" in str(refused.value)
     registry.left("anna")
-    assert registry.admit(BotHello(1, "Anna"), lambda _: True) == "Anna"
+    assert registry.admit(BotHello(1, "Anna"), lambda _: True, place_of("192.0.2.7"), 0.0) == "Anna"
 
 
 def test_whoever_takes_part_comes_back_under_its_own_name() -> None:
     """A journal from before may have two that look alike."""
-    registry = Registry((), open_door=True)
+    registry = Registry((), open_door=True, names=32)
     registry.begin(["anna", "Anna"], [], closed=True)
-    assert registry.admit(BotHello(1, "anna"), lambda _: True) == "anna"
-    assert registry.admit(BotHello(1, "Anna"), lambda _: True) == "Anna"
+    assert registry.admit(BotHello(1, "anna"), lambda _: True, place_of("192.0.2.7"), 0.0) == "anna"
+    assert registry.admit(BotHello(1, "Anna"), lambda _: True, place_of("192.0.2.7"), 0.0) == "Anna"
 
 
 # Invisible characters

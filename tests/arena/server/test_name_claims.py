@@ -9,10 +9,12 @@ import trio
 from arena.journal.lines import JournalError
 from arena.server.admission import Refusal, Refused, Registry
 from arena.server.name_claims import NamesFile, claim_with, key_of
+from arena.server.rates import place_of
 from protocol.messages import PROTOCOL, BotHello, Error, Request, Welcome
-from tests.helpers.visitors import Visitor, connected, play, serving
+from tests.helpers.visitors import ELSEWHERE, Visitor, connected, play, serving
 
 LONG_AGO = "2020-01-01T00:00"
+HERE = place_of("192.0.2.7")
 OPEN = {"open": "true", "begin": LONG_AGO, "rounds": "20", "grace": "1000"}
 
 
@@ -26,27 +28,27 @@ def nobody_is_there(_name: str) -> bool:
 
 def refusal(registry: Registry, who: BotHello) -> Refusal:
     with pytest.raises(Refused) as caught:
-        registry.admit(who, nobody_is_there)
+        registry.admit(who, nobody_is_there, HERE, 0.0)
     return caught.value.code
 
 
 def restarted(registry: Registry, roster: list[str]) -> Registry:
-    return Registry([], open_door=True, kept=registry.lasting_claims(), roster=roster)
+    return Registry([], open_door=True, names=32, kept=registry.lasting_claims(), roster=roster)
 
 
 def test_a_name_stays_with_its_token_after_a_restart() -> None:
-    registry = Registry([], open_door=True)
-    registry.admit(hello("zoe", "my own"), nobody_is_there)
+    registry = Registry([], open_door=True, names=32)
+    registry.admit(hello("zoe", "my own"), nobody_is_there, HERE, 0.0)
     registry.begin(["zoe"], ["zoe"], closed=True)
     again = restarted(registry, ["zoe"])
     assert refusal(again, hello("zoe", "a guess")) is Refusal.NAME_TAKEN
     assert refusal(again, hello("zoe")) is Refusal.NAME_TAKEN
-    assert again.admit(hello("zoe", "my own"), nobody_is_there) == "zoe"
+    assert again.admit(hello("zoe", "my own"), nobody_is_there, HERE, 0.0) == "zoe"
 
 
 def test_a_name_without_a_token_stays_with_its_session_while_the_tournament_lasts() -> None:
-    registry = Registry([], open_door=True)
-    registry.admit(hello("yan"), nobody_is_there)
+    registry = Registry([], open_door=True, names=32)
+    registry.admit(hello("yan"), nobody_is_there, HERE, 0.0)
     session = registry.session("yan")
     registry.begin(["yan"], ["yan"], closed=False)
     registry.left("yan")
@@ -55,31 +57,31 @@ def test_a_name_without_a_token_stays_with_its_session_while_the_tournament_last
     assert refusal(again, hello("yan")) is Refusal.NAME_TAKEN
     assert refusal(again, hello("yan", "any token")) is Refusal.NAME_TAKEN
     assert refusal(again, hello("yan", session=session.partition(".")[0])) is Refusal.NAME_TAKEN
-    assert again.admit(hello("yan", session=session), nobody_is_there) == "yan"
+    assert again.admit(hello("yan", session=session), nobody_is_there, HERE, 0.0) == "yan"
     assert key_of(again.session("yan")) == key_of(session)  # the one that it gets now proves as much
     again.begin(["zoe"], [], closed=False)  # a cycle without it
-    assert again.admit(hello("yan"), nobody_is_there) == "yan"
+    assert again.admit(hello("yan"), nobody_is_there, HERE, 0.0) == "yan"
 
 
 def test_names_of_earlier_cycles_stay_with_their_tokens() -> None:
-    registry = Registry([], open_door=True)
+    registry = Registry([], open_door=True, names=32)
     for name in ("anna", "ben"):
-        registry.admit(hello(name, f"the token of {name}"), nobody_is_there)
-    registry.admit(hello("never played", "t"), nobody_is_there)
+        registry.admit(hello(name, f"the token of {name}"), nobody_is_there, HERE, 0.0)
+    registry.admit(hello("never played", "t"), nobody_is_there, HERE, 0.0)
     registry.begin(["anna", "ben"], ["anna", "ben"], closed=False)
     for name in ("anna", "ben", "never played"):
         registry.left(name)
     registry.begin(["cleo", "dora"], ["cleo", "dora"], closed=False)
     registry = restarted(registry, ["cleo", "dora"])
     assert refusal(registry, hello("anna")) is Refusal.NAME_TAKEN
-    assert registry.admit(hello("anna", "the token of anna"), nobody_is_there) == "anna"
-    assert registry.admit(hello("never played", "of another"), nobody_is_there) == "never played"
+    assert registry.admit(hello("anna", "the token of anna"), nobody_is_there, HERE, 0.0) == "anna"
+    assert refusal(registry, hello("never played", "of another")) is Refusal.NAME_TAKEN
 
 
 def test_a_name_that_nobody_proves_is_claimed_by_the_first_who_comes() -> None:
     """As in a tournament that began before claims were remembered."""
-    registry = Registry([], open_door=True, roster=["old"])
-    assert registry.admit(hello("old", "t"), nobody_is_there) == "old"
+    registry = Registry([], open_door=True, names=32, roster=["old"])
+    assert registry.admit(hello("old", "t"), nobody_is_there, HERE, 0.0) == "old"
     assert registry.has_news
     assert [claim.name for claim in registry.lasting_claims()] == ["old"]
     assert refusal(registry, hello("old", "another")) is Refusal.NAME_TAKEN
@@ -88,14 +90,14 @@ def test_a_name_that_nobody_proves_is_claimed_by_the_first_who_comes() -> None:
 def test_the_file_of_names_is_for_its_owner_alone_and_holds_no_secret(tmp_path: Path) -> None:
     file = NamesFile(tmp_path / "cup.jsonl")
     assert file.read() == []
-    claims = [claim_with("zoe", "token", "s3cret"), claim_with("yan", "session", "k3y")]
+    claims = [claim_with("zoe", "token", "s3cret", HERE), claim_with("yan", "session", "k3y", HERE)]
     file.write(claims)
     path = tmp_path / "cup.names"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "s3cret" not in path.read_text()
     assert "k3y" not in path.read_text()
     assert NamesFile(tmp_path / "cup.jsonl").read() == claims
-    assert claims[0].hash != claim_with("zoe", "token", "s3cret").hash  # salted
+    assert claims[0].hash != claim_with("zoe", "token", "s3cret", HERE).hash  # salted
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -109,7 +111,7 @@ def test_a_file_of_names_that_is_damaged_is_told_and_kept(tmp_path: Path) -> Non
 
 def test_names_that_cannot_be_written_are_an_error_of_the_journal(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot write"):
-        NamesFile(tmp_path / "missing" / "cup.jsonl").write([claim_with("zoe", "token", "t")])
+        NamesFile(tmp_path / "missing" / "cup.jsonl").write([claim_with("zoe", "token", "t", HERE)])
 
 
 async def come(address: str, name: str, token: str | None = None, session: str | None = None) -> tuple[Visitor, str]:
@@ -187,3 +189,30 @@ async def test_the_organiser_is_told_when_it_is_not_known_whose_names_they_are(t
         await come(served.address, "ben", "of somebody")
         await served.heard.wait("came", "ben")
         assert '"ben"' in (tmp_path / "cup.names").read_text()
+
+
+async def test_a_name_with_a_token_is_saved_even_if_its_bot_never_played(tmp_path: Path) -> None:
+    for token, code in (("my own", None), ("another", "name-taken")):
+        async with serving(tmp_path, "", open="true", forever="true") as served:
+            visitor = await connected(served.address)
+            await visitor.greet("zoe", token)
+            if code is None:
+                await visitor.hear_until(Welcome)
+                await visitor.stream.aclose()
+                await served.heard.wait("left", "zoe")
+            else:
+                assert (await visitor.hear_until(Error)).code == code
+
+
+async def test_an_address_that_has_all_its_names_is_told_so(tmp_path: Path) -> None:
+    async with serving(tmp_path, "", open="true", forever="true", names="2") as served:
+        for name in ("one", "two"):
+            await come(served.address, name, "a token")
+        visitor = await connected(served.address)
+        await visitor.greet("three", "a token")
+        error = await visitor.hear_until(Error)
+        assert error.code == "full"
+        assert error.message.startswith("bots from 127.0.0.1 have 2 names already; come back with the token of one")
+        elsewhere = await connected(served.address, ELSEWHERE)
+        await elsewhere.greet("three", "a token")
+        assert (await elsewhere.hear_until(Welcome)).name == "three"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from arena.cli.progress import Say
-from arena.cli.wording import fault_news, news_text, resumed_text
+from arena.cli.wording import fault_news, news_text, opened_text
 from arena.journal.endings import ENDINGS, Fault
 from arena.journal.lines import AnyRound, VoidLine
 from arena.server.events import CycleBegins, ServerEvent
@@ -40,7 +40,7 @@ class BriefLines:
     def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
         match event:
             case TournamentOpened():
-                if text := resumed_text(event):
+                if text := opened_text(event):
                     self._say(text)
             case RoundStarted() | TestAdvanced() | TournamentEnded() | BotIdentified(changes=()):
                 pass

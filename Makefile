@@ -7,7 +7,7 @@ USABLE := $(VENV)/.usable
 READY := $(VENV)/.ready
 TOOLS := constraints.txt
 # Many tests only wait for a process, so more of them than cores may run at once.
-WORKERS ?= 4
+WORKERS ?= 6
 PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 # Tests start hundreds of interpreters: they need not compile the sources each time, whatever is usual on this machine.
 export PYTHONDONTWRITEBYTECODE :=

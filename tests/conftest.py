@@ -1,3 +1,4 @@
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     forking.install()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, so no collection need search it, in this process or in its forks
 
 
 def pytest_report_header() -> str:

@@ -59,7 +59,10 @@ def printed(session: PtySession) -> str:
     return session.raw[session.raw.rindex(LEFT) + len(LEFT) :].decode()
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("base", "tactics") else pytest.param(name, marks=pytest.mark.extended) for name in PRESETS],
+)
 def test_a_person_plays_whole_rounds_of_every_rule_set(name: str, tmp_path: Path) -> None:
     with arena_in_terminal(words(rules=name), tmp_path) as session:
         person = Person(session)

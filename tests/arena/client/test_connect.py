@@ -20,7 +20,7 @@ from arena.journal.lines import JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.bot_spec import BotSpec
 from protocol.messages import MatchClock, MatchEnd, MatchStart, Points, RoundEnd
-from tests.helpers.paths import ROOT
+from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.processes import bad_command
 from tests.helpers.running import TIMEOUT, free_port, rounds_in, running, serving
 from tests.helpers.visitors import remote_bots, token_of
@@ -158,12 +158,14 @@ def test_bots_come_back_to_a_server_that_was_stopped_and_started_again(tmp_path:
     code = SDK_BOT.format(address=f"127.0.0.1:{port}", token=token_of("ben"))
     with contextlib.ExitStack() as stack:
         server, address = stack.enter_context(serving(tmp_path, text, "--cycles", "40", port=port))
-        words = ("connect", address, "--token", token_of("anna"), "--", "random")
-        anna = stack.enter_context(running(*words, cwd=tmp_path))
+        # It rests until the server is stopped.
+        bot = (sys.executable, str(STEADY_BOT), "anna", f"rest=5:{tmp_path / 'stop'}")
+        anna = stack.enter_context(running("connect", address, "--token", token_of("anna"), "--", *bot, cwd=tmp_path))
         ben = stack.enter_context(subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True))
         stack.callback(ben.kill)
         server.line_with("Finished round 3 ")
         server.process.send_signal(signal.SIGTERM)
+        (tmp_path / "stop.over").touch()
         status, _, told = server.end()
         assert status == 130
         assert "Stopping: running matches may end" in told

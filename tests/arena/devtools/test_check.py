@@ -32,7 +32,7 @@ def failed(findings: dict[str, Finding]) -> list[str]:
 
 
 async def test_a_good_bot_passes_every_check() -> None:
-    findings = await examined(bad_bot("none"))
+    findings = await examined(bad_bot("none"), CheckLimits())
     assert {finding.verdict for finding in findings.values()} == {Verdict.OK}
     assert list(findings) == [
         "start", "hello", "right-id", "unknown-fields", "unknown-types", "early-end", "second-match", "rules-base",

@@ -94,6 +94,7 @@ def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> No
     assert [(result.attempt, result.escaped) for result in results] == [(name, True) for name in names]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", [attempt.name for attempt in ATTEMPTS.values() if attempt.fatal])
 def test_what_the_arena_would_end_succeeds_where_nobody_watches(name: str) -> None:
     """The others succeed in rounds without a sandbox, see tests/arena/bots/test_escapes.py."""

@@ -145,6 +145,7 @@ def patient(spec: AnySpec) -> AnySpec:
     return attrs.evolve(spec, limits=msgspec.structs.replace(spec.limits, move_ms=30_000))
 
 
+@pytest.mark.extended
 @every_way_to_fail
 def test_each_way_to_fail_comes_again_at_its_decision(journal: Path, way: str, ending: str, detail: str) -> None:
     config = against(way, journal=journal, max_voids="0", rounds="1")
@@ -291,7 +292,14 @@ def javascript_bot(folder: Path) -> str:
     return "node lots.js"
 
 
-@pytest.mark.parametrize(("write", "needs"), [(python_bot, "python3"), (c_bot, "cc"), (javascript_bot, "node")])
+@pytest.mark.parametrize(
+    ("write", "needs"),
+    [
+        (python_bot, "python3"),
+        pytest.param(c_bot, "cc", marks=pytest.mark.extended),
+        pytest.param(javascript_bot, "node", marks=pytest.mark.extended),
+    ],
+)
 def test_a_crash_by_chance_comes_again_every_time(
     write: Callable[[Path], str], needs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

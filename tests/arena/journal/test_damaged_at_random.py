@@ -17,7 +17,9 @@ from tests.helpers.tournaments import steady
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(15, 40))]
+)
 def test_whatever_is_done_to_a_journal_no_reader_ends_in_a_traceback(
     seed: int, lines: list[Line], journal: Path, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from arena.server import server
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
 from tests.helpers import visitors
-from tests.helpers.paths import STEADY_BOT
+from tests.helpers.tournaments import steady
 
 OPENING = b'{"type":"tournament","v":1}\n'
 Change = Callable[[Path], None]
@@ -116,19 +116,23 @@ def test_a_rescue_that_fails_says_so_and_leaves_nothing_behind(tmp_path: Path) -
     assert "will be played again" in found.outcome
 
 
-BOTS = [f"{name}={sys.executable} {STEADY_BOT} {name}" for name in ("a", "b")]
-OPTIONS = {"rounds": "100", "seed": "7", "st": "60", "concurrency": "1"}
+OPTIONS = {"rounds": "40", "seed": "7", "st": "60", "concurrency": "1"}
+
+
+def bots(journal: Path) -> list[str]:
+    """After 20 rounds they wait until the journal has been changed."""
+    return [steady(name, f"rest=20:{journal.with_suffix('.changed')}") for name in ("a", "b")]
 
 
 def run(journal: Path) -> list[str]:
     words = [word for name, value in OPTIONS.items() for word in (f"--{name}", value)]
-    return ["run", *BOTS, *words, "--journal", str(journal)]
+    return ["run", *bots(journal), *words, "--journal", str(journal)]
 
 
 def serve(journal: Path) -> list[str]:
-    bots = "".join(f'[[bot]]\nname = "{bot[0]}"\ncmd = "{bot[2:]}"\n' for bot in BOTS)
+    text = "".join(f'[[bot]]\nname = "{bot[0]}"\ncmd = "{bot[2:]}"\n' for bot in bots(journal))
     cup = journal.with_suffix(".toml")
-    cup.write_text(f'rounds = 100\n[server]\nlisten = "127.0.0.1:0"\n[each]\nst = 5\n{bots}')
+    cup.write_text(f'rounds = 40\n[server]\nlisten = "127.0.0.1:0"\n[each]\nst = 60\n{text}')
     return ["serve", str(cup)]
 
 
@@ -136,7 +140,7 @@ def rounds_in(journal: Path) -> list[str]:
     return [entry.line.id for entry in read(journal, JournalLine) if isinstance(entry.line, RoundLine)]
 
 
-@pytest.mark.parametrize("command", [run, serve])
+@pytest.mark.parametrize("command", [run, pytest.param(serve, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("change", [delete, replace, cut, append])
 def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
     change: Change, command: Callable[[Path], list[str]], tmp_path: Path
@@ -147,13 +151,14 @@ def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
         assert arena.stderr is not None
         assert any("Finished round 5 " in line for line in arena.stderr)
         change(journal)
+        journal.with_suffix(".changed.over").touch()
         said = arena.stderr.read()
-        assert arena.wait(30) == 1
+        assert arena.wait(60) == 1
     assert "Traceback" not in said
     assert f"Stopped: {journal}: " in said
     assert f"are in {rescued}" in said
     assert f"mv -i {rescued} {journal}" in said
-    assert 4 <= len(rounds_in(rescued)) < 100
+    assert 4 <= len(rounds_in(rescued)) < 40
     assert verify_journals([rescued]).problems == []
     if change is delete:
         again = subprocess.run(words, capture_output=True, text=True)  # nothing begins anew while that lies there
@@ -161,7 +166,7 @@ def test_a_running_tournament_stops_with_what_happened_and_can_go_on(
         assert f"{rescued} holds what was rescued of {journal}. To resume it:  mv -i" in again.stderr
     rescued.replace(journal)
     subprocess.run(words, check=True, capture_output=True)
-    assert len(rounds_in(journal)) == len(set(rounds_in(journal))) == 100
+    assert len(rounds_in(journal)) == len(set(rounds_in(journal))) == 40
     assert verify_journals([journal]).problems == []
 
 
@@ -173,7 +178,7 @@ def test_a_journal_that_is_gone_when_the_last_round_was_written_is_noticed(tmp_p
             if isinstance(event, RoundFinished) and event.line.round == 2:
                 journal.unlink()
 
-    config = from_command_line(BOTS, (), OPTIONS | {"rounds": "2", "journal": str(journal)})
+    config = from_command_line(bots(journal), (), OPTIONS | {"rounds": "2", "journal": str(journal)})
     ran = drive(config, Deleting())
     assert ran.failure is not None
     assert "this file was deleted or moved away" in ran.failure

@@ -130,6 +130,7 @@ def test_ctrl_c_on_a_terminal_reaches_only_the_command(long: Path, tmp_path: Pat
         assert session.text.replace("^C", "").strip() == "Stopped."
 
 
+@pytest.mark.extended
 def test_progress_is_shown_on_a_terminal_and_then_removed(tmp_path: Path) -> None:
     path = genuine.write_copies(tmp_path / "cup.jsonl", configured(*BOTS, rules="tactics"), 600)
     for command, words in (("verify", "Verifying"), ("table", "Reading"), ("report", "Writing rounds")):

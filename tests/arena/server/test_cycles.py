@@ -82,7 +82,10 @@ async def test_an_author_may_update_a_bot_at_any_time_and_its_versions_are_told_
         visitor = await connected(served.address)
         await visitor.hear()
         await visitor.say(BotHello(PROTOCOL, "anna", version, hostile, token="a token of its own"))
-        await play(visitor)
+        try:
+            await play(visitor)
+        finally:
+            await trio.aclose_forcefully(visitor.stream)
 
     async with serving(tmp_path, "", open="true", forever="true") as served, trio.open_nursery() as bots:
         bots.start_soon(come_openly, served.address, "ben", "another token")

@@ -230,5 +230,6 @@ async def test_bots_play_on_whatever_a_stranger_does(tmp_path: Path, attack: Att
     assert await besieged(tmp_path, [attack], count=8) < 50
 
 
+@pytest.mark.extended
 async def test_two_hundred_bots_play_on_when_strangers_do_everything_at_once(tmp_path: Path) -> None:
     assert await besieged(tmp_path, EVERYBODY, count=200) < 150

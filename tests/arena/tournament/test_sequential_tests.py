@@ -70,6 +70,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_result(reference: TestSt
     assert verify_journals([journal]).problems == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("order", [1, -1])
 def test_every_prefix_of_a_journal_resumes_to_the_same_result(reference: TestState, tmp_path: Path, order: int) -> None:
     """As if it had been killed there; the second time with the rounds in the opposite order, as if many were played at
@@ -148,8 +149,8 @@ def test_each_state_is_told_after_the_rounds_that_it_counts_are_saved(tmp_path: 
     ("bots", "end"),
     [
         (lambda bad: (f"new={bad}", steady("base")), End.NEW_FAILS),
-        (lambda bad: (steady("new"), f"base={bad}"), End.BASE_FAILS),
-        (lambda bad: (f"new={bad}", f"base={bad}"), End.BOTH_FAIL),
+        pytest.param(lambda bad: (steady("new"), f"base={bad}"), End.BASE_FAILS, marks=pytest.mark.extended),
+        pytest.param(lambda bad: (f"new={bad}", f"base={bad}"), End.BOTH_FAIL, marks=pytest.mark.extended),
     ],
 )
 def test_a_bot_that_always_fails_ends_the_test_after_the_same_pairs_at_any_concurrency(

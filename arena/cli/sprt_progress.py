@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 from arena.cli.shared import say_on_stderr
-from arena.cli.wording import duration_text, ending_text, fault_lines, news_text, opened_text, pairing
+from arena.cli.wording import duration_text, fault_news, news_text, opened_text
 from arena.journal.lines import AnyRound, VoidLine
 from arena.stats.sequential_test import TestState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
@@ -83,8 +83,8 @@ class _Incidents:
     def _fault(self, line: AnyRound) -> None:
         self._faults += 1
         if self._faults <= _SHOWN_FAULTS:
-            for text in fault_lines(line):
-                self._say(f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}")
+            for text in fault_news(line):
+                self._say(text)
         elif self._faults == _SHOWN_FAULTS + 1:
             self._say("Further faults are only counted.")
 

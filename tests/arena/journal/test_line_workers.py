@@ -126,6 +126,7 @@ def test_ctrl_c_on_a_terminal_reaches_only_the_command(long: Path, tmp_path: Pat
         send_to_all(workers, signal.SIGSTOP)  # so that it is not over before Ctrl-C arrives
         session.press("\x03")
         assert session.wait_for_status() == 130
+        send_to_all(filter(is_running, workers), signal.SIGCONT)  # they end when their input ends, or were killed
         until(lambda: not any(map(is_running, workers)))
         assert session.text.replace("^C", "").strip() == "Stopped."
 

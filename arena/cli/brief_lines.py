@@ -22,8 +22,6 @@ from arena.tournament.events import (
 )
 
 _SECONDS: Final = 60.0  # from one line about the rounds so far to the next
-# A line has said that such a bot left, or says that it is withdrawn.
-_ABSENT: Final = (Fault.FAILED_TO_START, Fault.DISCONNECTED)
 
 
 class BriefLines:
@@ -36,12 +34,14 @@ class BriefLines:
         self._rounds = self._absent = 0
         self._said_at = clock()
         self._bots: list[str] = []
+        self._is_open = False
 
     def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
         match event:
             case TournamentOpened():
-                if text := opened_text(event):
+                if not self._is_open and (text := opened_text(event)):  # each cycle of a server for ever opens one
                     self._say(text)
+                self._is_open = True
             case RoundStarted() | TestAdvanced() | TournamentEnded() | BotIdentified(changes=()):
                 pass
             case RoundVoid(VoidLine(along=True)):
@@ -57,7 +57,7 @@ class BriefLines:
 
     def _finished(self, line: AnyRound) -> None:
         self._rounds += 1
-        if ENDINGS[line.result.ending] in _ABSENT:
+        if _was_absent(line):
             self._absent += 1
         else:
             for text in fault_news(line):
@@ -66,3 +66,11 @@ class BriefLines:
             absent = f", {self._absent} of them lost by bots that were not there" if self._absent else ""
             self._say(f"{counted(self._rounds, 'round')} so far{absent}")
             self._said_at = self._clock()
+
+
+def _was_absent(line: AnyRound) -> bool:
+    """Whether a line has said already that the bot left or is withdrawn. A bot that was started and failed has left a
+    folder about its fault."""
+    ending = ENDINGS[line.result.ending]
+    never_came = ending is Fault.FAILED_TO_START and line.fault is not None and line.fault.bundle is None
+    return never_came or ending is Fault.DISCONNECTED

@@ -39,6 +39,7 @@ class _Guarded(io.RawIOBase):
         try:
             self._bytes.write(data)
             self._bytes.flush()
+            self.is_broken = False
         except (OSError, ValueError) as error:  # ValueError: it is closed
             if not self.is_broken:
                 self.is_broken = True

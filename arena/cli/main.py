@@ -15,6 +15,8 @@ from arena.support.version import VERSION
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+_FAILED: Final = 3  # the arena could not do its work; 1 would be a verdict, for example of `arena sprt`
+
 # name -> (module, function, the line in --help)
 _COMMANDS: Final = {
     "play": ("arena.cli.tournament", "play", "Play a match between two bots."),
@@ -145,7 +147,8 @@ def entry() -> None:
         sys.exit(1)  # the reader of our output closed the pipe
     except OSError as error:
         _drop_unwritten()
-        sys.exit(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""))
+        print(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""), file=sys.stderr)
+        sys.exit(_FAILED)
 
 
 def _drop_unwritten() -> None:

@@ -3,8 +3,8 @@
 import enum
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -86,7 +86,7 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
     _refuse_same_program(config, shown)
-    config, ran = played(config, _listening(shown, quiet), hidden)
+    config, ran = played(config, _listening(config.journal, shown, quiet), hidden)
     assert ran.test is not None
     print_test(ran.test, shown)
     report_outcome(ran, config, failed=_STATUS[Verdict.UNDECIDED])
@@ -118,7 +118,17 @@ def _refuse_same_program(config: Config, shown: Shown) -> None:
     sys.exit(_STATUS[state.verdict])
 
 
-def _listening(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":
+@contextmanager
+def _listening(journal: Path | None, shown: Shown, quiet: bool) -> "Iterator[Listener]":
+    """The listener that the options ask for. It never raises because its output cannot be written: that would end the
+    test with the status of a verdict."""
+    from arena.cli.guarded_output import guarded_output
+
+    with guarded_output(journal), _listener(shown, quiet) as listener:
+        yield listener
+
+
+def _listener(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":
     from arena.cli.progress import JsonEvents, Quiet
 
     if shown is Shown.EVENTS:

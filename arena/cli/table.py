@@ -206,7 +206,8 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
 
     A journal that reveals its secret is that of a tournament that is over: all its rounds have to be there. One that
     does not is not complete, which is no problem: it is said, with the number of its rounds. Compare the hash of the
-    secret with the one that the organiser published when the tournament began.
+    secret, the bots and the number of rounds with what the organiser published when the tournament began. Of a round
+    that ended by a fault, such as a crash, the journal is the only witness: its moves are checked, the fault cannot be.
 
     The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
@@ -236,10 +237,10 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     resumed = f", resumed {counted(report.resumes, 'time')}" if report.resumes else ""
     what = f"{counted(report.rounds, 'round')} of {counted(report.tournaments, 'tournament')}"
     click.echo(f"{what}, {report.voids} void{resumed}: {verdict}")
-    if len(report.promises) == report.tournaments == 1:
-        click.echo(
-            f"The secret of the deals has the hash {report.promises[0]}: compare it with the one published before play."
-        )
+    for promise in report.promises if show_all else report.promises[:_SCREENFUL]:
+        click.echo(f"The secret of the deals has the hash {promise}: compare it with the one published before play.")
+    if report.promises:
+        click.echo("The hash says nothing of bots and rounds: compare those, too, with what was published.")
     if report.not_rated:
         click.echo(f"Rounds in which a person had help, and which are not rated: {report.not_rated}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):

@@ -44,7 +44,7 @@ def opened_text(event: TournamentOpened) -> str | None:
 
 
 def _publish_text(seed_hash: str) -> str:
-    return f"Publish this now, to prove later that no deal was chosen: the hash of the secret of the deals, {seed_hash}"
+    return f"Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, {seed_hash}"
 
 
 def duration_text(seconds: float) -> str:
@@ -109,7 +109,7 @@ def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted |
         case BotWithdrawn():
             return _withdrawal_text(event)
         case BotReadmitted():
-            return f"{event.bot} was repaired and plays again; the rounds that it forfeited stay lost."
+            return f"{event.bot} has changed and plays again; the rounds that it forfeited stay lost."
         case Noticed():
             return printable(event.text)
         case _:

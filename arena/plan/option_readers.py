@@ -244,7 +244,7 @@ def size(value: Any) -> int:
 def memory_size(value: Any) -> int:
     """The memory of a bot. No program runs in less than 1M, so a small number lacks its unit."""
     if (found := size(value)) < _UNITS["M"]:
-        meant = f"; {value} bytes? write {value}M" if str(value).isdigit() else ""
+        meant = f"; {value} bytes? write {value}M" if str(value).isdigit() and found < _UNITS["K"] * 100 else ""
         raise ValueError(f"1M or more{meant}")
     return found
 

@@ -141,6 +141,7 @@ def _forget_the_tests() -> None:
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         first = getattr(sys, f"__{name}__")
         _kept.extend((first, getattr(sys, name)))
-        stream = open(descriptor, mode, encoding="utf-8", errors=first.errors, closefd=False)  # noqa: SIM115
+        by_lines = 1 if name == "stderr" else -1
+        stream = open(descriptor, mode, by_lines, encoding="utf-8", errors=first.errors, closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)

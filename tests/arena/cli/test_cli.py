@@ -292,7 +292,7 @@ def test_a_full_disk_under_our_output_gets_one_clear_line(unbuffered: str) -> No
     words, variables = [sys.executable, "-m", "arena", "bots"], os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, env=variables)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stderr == b"arena: No space left on device\n"
 
 

@@ -72,7 +72,25 @@ def test_a_log_goes_on_when_there_is_room_again(monkeypatch: pytest.MonkeyPatch)
         click.echo("meanwhile", err=True)
         disk.is_full = False
         click.echo("after", err=True)
-    assert disk.getvalue().decode().split()[-1] == "after"
+    click.echo("the table", err=True)
+    assert disk.getvalue().decode().split()[-3:] == ["after", "the", "table"]
+
+
+def test_a_sequential_test_without_a_log_still_has_its_verdict(tmp_path: Path) -> None:
+    """The status of a failure would be that of a bot that is not better."""
+    words = [sys.executable, "-m", "arena", "sprt", "greedy", "random", "--elo1", "200", "--journal", "test.jsonl"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True, timeout=TIMEOUT)
+    assert "greedy is better than random" in done.stdout
+    assert done.returncode == 0
+
+
+def test_a_verdict_that_cannot_be_printed_is_no_verdict(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "arena", "sprt", "greedy", "random", "--elo1", "200", "--journal", "test.jsonl"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+    assert done.stderr.splitlines()[-1] == "arena: No space left on device"
+    assert done.returncode == 3
 
 
 def test_nothing_fails_where_even_the_folder_of_the_journal_is_gone(

@@ -72,7 +72,7 @@ def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when
     assert said == [
         "4 of 10 rounds are in the journal already: resuming.",
         "10 of 10 rounds are in the journal already: nothing is left to play.",
-        "Publish this now, to prove later that no deal was chosen: the hash of the secret of the deals, "
+        "Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, "
         + hash_of_secret,
         "1 of 10 rounds is in the journal already: resuming.",
     ]
@@ -86,22 +86,27 @@ def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> N
     absent = round_line("1.1-3.1", ResultLine(0, "failed-to-start", (5, 0), (None,) * 9), fault=FaultLine(1, "away"))
     late = round_line("1.2-3.1", ResultLine(0, "timeout", (5, 0), (None,) * 9), fault=FaultLine(1, "no answer"))
     for cycle, bots in enumerate((["a", "b"], ["a", "b"], ["a", "b", "c"]), 1):
-        brief.heard(TournamentOpened(rounds=2, finished=0))
+        brief.heard(TournamentOpened(rounds=2, finished=0, seed_hash=f"sha256:{cycle}"))
         brief.heard(CycleBegins(bots, cycle, forever=True))
         brief.heard(RoundFinished(played))
         brief.heard(RoundFinished(absent))
         brief.heard(TournamentEnded(2, 2))
     brief.heard(RoundFinished(late))
+    failed = FaultLine(1, "no licence", bundle="cup.faults/1.1-3.1-c")
+    brief.heard(RoundFinished(round_line("1.1-3.1", absent.result, fault=failed)))
     brief.heard(BotLeft("b", 0, "192.0.2.7"))
     now = 61.0
     brief.heard(RoundFinished(played))
     brief.heard(RoundFinished(played))
     assert said == [
+        "Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, sha256:1",
         "Cycle 1 begins: a, b",
         "Cycle 3 begins: a, b, c",
         f"Round 1.2-3.1 ({late.bots[0]} vs {late.bots[1]}): {late.bots[1]} loses on time: no answer",
+        f"Round 1.1-3.1 ({late.bots[0]} vs {late.bots[1]}): {late.bots[1]} did not start: no licence; "
+        "see cup.faults/1.1-3.1-c",
         "b has left (192.0.2.7)",
-        "8 rounds so far, 3 of them lost by bots that were not there",
+        "9 rounds so far, 3 of them lost by bots that were not there",
     ]
 
 

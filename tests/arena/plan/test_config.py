@@ -111,6 +111,7 @@ def test_options_take_precedence_over_the_file(tmp_path: Path) -> None:
         ("st = 0.5", "st = -1", "cup.toml:22: st = -1, but expected a number of seconds, such as 0.5"),
         ('memory = "512M"', 'memory = "much"', "cup.toml:25: memory = 'much', but expected a number of bytes"),
         ('memory = "512M"', "memory = 512", "toml:25: memory = 512, but expected 1M or more; 512 bytes. write 512M$"),
+        ('memory = "512M"', "memory = 512000", "cup.toml:25: memory = 512000, but expected 1M or more$"),
         ('memory = "512M"', 'memory = "512K"', "cup.toml:25: memory = '512K', but expected 1M or more$"),
         ('dir = "."', 'dir = "nowhere"', "cup.toml:16: there is no folder '.*nowhere'"),
         ('cmd = "greedy"', 'name = "greedy"', "cup.toml:13: a bot needs a cmd, the command that starts it"),

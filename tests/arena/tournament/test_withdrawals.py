@@ -66,7 +66,7 @@ def test_a_repaired_bot_plays_again_and_what_it_forfeited_is_told_apart(journal:
     assert journal.read_bytes() == saved
 
     accepted = run(journal, "--changed", "continue")
-    assert "mine was repaired and plays again; the rounds that it forfeited stay lost.\n" in accepted
+    assert "mine has changed and plays again; the rounds that it forfeited stay lost.\n" in accepted
     _check_result(journal)
     cut(journal, 5)
     assert "withdrawn" not in run(journal)  # the journal knows that it plays again

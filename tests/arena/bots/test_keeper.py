@@ -114,6 +114,7 @@ async def test_a_bot_gets_its_three_streams_and_nothing_else() -> None:
 
 
 async def test_signals_are_as_a_program_expects_them() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may have been started by nohup
     async with spawn(BotSpec("x", ("grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"))) as process:
         await process.wait_exit()
         said = await process.stream.receive_some(1000)

@@ -112,7 +112,7 @@ def _written(journal: Path, folder: Path, limit: str = "unlimited") -> subproces
 def test_a_file_that_cannot_be_written_is_named_and_no_half_page_is_left(limit: str, file: str, tmp_path: Path) -> None:
     journal, folder = write(tmp_path / "cup.jsonl", 40), tmp_path / "pages"
     full = _written(journal, folder, limit)  # so many kilobytes for a file
-    assert full.returncode == 1
+    assert full.returncode == 3
     assert full.stderr == f"arena: File too large: {folder / file}\n"
     assert _whole(folder)
     assert _written(journal, folder).returncode == 0
@@ -131,7 +131,7 @@ def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
         assert _written(small, disk / "pages").returncode == 0
         index = (disk / "pages" / "index.html").read_bytes()
         full = _written(large, disk / "pages")
-        assert full.returncode == 1
+        assert full.returncode == 3
         assert re.fullmatch(rf"arena: No space left on device: {disk}/pages/rounds/\d+.js\n", full.stderr)
         assert (disk / "pages" / "index.html").read_bytes() == index
         assert _whole(disk / "pages")

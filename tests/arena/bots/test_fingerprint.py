@@ -274,6 +274,7 @@ def test_a_bot_that_makes_a_fifo_or_a_giant_of_its_own_file_blocks_nothing(tmp_p
     assert fingerprint_of(spec).files["./mybot.py"].startswith("not read: it has 1099511627776 bytes")
 
 
+@pytest.mark.extended
 def test_a_folder_with_too_many_files_is_not_searched_to_its_end(tmp_path: Path) -> None:
     for number in range(5001):
         (tmp_path / f"{number}.txt").touch()

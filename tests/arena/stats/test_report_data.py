@@ -81,6 +81,7 @@ def test_who_began_is_counted_for_each_bot(tmp_path: Path) -> None:
     assert list(found.gathered.faults) == [4]
 
 
+@pytest.mark.extended
 def test_memory_hardly_grows_with_the_rounds(tmp_path: Path) -> None:
     sizes = []
     for count in (500, 4000):

@@ -234,6 +234,7 @@ def test_an_unknown_anchor_is_refused_by_name() -> None:
         standings.rate(anchor=("c", 1000))
 
 
+@pytest.mark.extended
 def test_memory_does_not_grow_with_the_number_of_rounds() -> None:
     names = ("a", "b", "c")
     moves = [(turn % 2, "play r5 3", turn * 37 % 3000) for turn in range(50)]

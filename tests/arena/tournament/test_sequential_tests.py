@@ -45,6 +45,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> TestState:
     return ran.test
 
 
+@pytest.mark.extended
 def test_eight_matches_at_once_give_the_same_result_and_what_is_beyond_is_kept(
     reference: TestState, tmp_path: Path
 ) -> None:

@@ -16,6 +16,9 @@ from tests.helpers.running import TIMEOUT
 
 LOCAL = 'rounds = 2\ncycles = 3\n[server]\nlisten = "127.0.0.1:0"\n[[bot]]\ncmd = "greedy"\n[[bot]]\ncmd = "random"\n'
 
+# With a seed, so that it ends the same way each time, and plenty of time, however busy the machine is.
+SPRT = [sys.executable, "-m", "arena", "sprt", "greedy", "random", "--elo1", "200", "--seed", "5", "--st", "60"]
+
 
 def closed_pipe() -> io.TextIOWrapper:
     reader, writer = os.pipe()
@@ -78,17 +81,15 @@ def test_a_log_goes_on_when_there_is_room_again(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_sequential_test_without_a_log_still_has_its_verdict(tmp_path: Path) -> None:
     """The status of a failure would be that of a bot that is not better."""
-    words = [sys.executable, "-m", "arena", "sprt", "greedy", "random", "--elo1", "200", "--journal", "test.jsonl"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True, timeout=TIMEOUT)
+        done = subprocess.run(SPRT, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True, timeout=TIMEOUT)
     assert "greedy is better than random" in done.stdout
     assert done.returncode == 0
 
 
 def test_a_verdict_that_cannot_be_printed_is_no_verdict(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "arena", "sprt", "greedy", "random", "--elo1", "200", "--journal", "test.jsonl"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        done = subprocess.run(SPRT, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
     assert done.stderr.splitlines()[-1] == "arena: No space left on device"
     assert done.returncode == 3
 

@@ -7,12 +7,14 @@ USABLE := $(VENV)/.usable
 READY := $(VENV)/.ready
 TOOLS := constraints.txt
 # Many tests only wait for a process, so more of them than cores may run at once.
-WORKERS ?= 6
-PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
+WORKERS ?= 4
+# pytest rewrites the assertions of each file once and keeps the result. One process does that before the others start,
+# which would all do it at the same time; what it finds wrong the others report.
+PYTEST = $(BIN)/pytest -q --collect-only >/dev/null 2>&1; $(BIN)/pytest -q -n $(WORKERS) --dist loadgroup
 # Tests start hundreds of interpreters: they need not compile the sources each time, whatever is usual on this machine.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs confusables seccomp calibration spec
+.PHONY: demo test test-all compiled test-compiled pure coverage fuzz check bench promises sprt attack format playthroughs seccomp calibration spec
 .PHONY: strength picture clean help
 
 demo: $(USABLE)  ## the main job, small: a tournament of the bundled bots
@@ -84,9 +86,6 @@ format: $(READY)  ## repair lint and format
 playthroughs: $(READY)  ## regenerate the golden games; read the diff before you commit it
 	@$(BIN)/python -m tests.golden.playthrough
 	@$(BIN)/python -m tests.golden.replay
-
-confusables: $(READY)  ## regenerate the characters that look alike; FILE is confusables.txt of Unicode
-	@$(BIN)/python -m tests.tools.confusables $(FILE)
 
 seccomp: $(READY)  ## regenerate the filters of system calls, from the rules in tests/tools/seccomp.py
 	@$(BIN)/python -m tests.tools.seccomp

@@ -2,7 +2,7 @@
 
 from engine.actions import Action, Kind, every_action, parse
 from engine.cards import CARD_TEXTS, Card, Seat, Stone
-from engine.deal import Deal, round_seed
+from engine.deal import Deal
 from engine.errors import DealError, EngineError, IllegalAction, NotationError, PositionError, RecordError
 from engine.game import Game
 from engine.phase import Phase
@@ -45,7 +45,6 @@ __all__ = [
     "position_from_text",
     "position_to_text",
     "replay",
-    "round_seed",
     "steps",
     "verify",
 ]

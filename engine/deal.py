@@ -35,13 +35,6 @@ class Deal:
             raise DealError(f"these rules have no tactic cards, but the deal has {len(self.tactics)}")
 
 
-def round_seed(tournament_seed: str, round_id: str) -> str:
-    """The seed of one round. It depends only on the arguments, so neither the order in which rounds are played nor a
-    resume changes a deal."""
-    text = f"{len(tournament_seed)}:{tournament_seed}{round_id}"  # the length tells ("a", "bc") from ("ab", "c")
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
     number = int.from_bytes(hashlib.sha512(label.encode()).digest(), "big")
     left, order = list(cards), []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from engine.cards import MUD_FIGHT, SEATS, Card, Seat, back_of
+from engine.cards import MUD_FIGHT, SEATS, Card, Seat, back_of, other
 from engine.phase import Phase
 from engine.ruleset import RuleSet
 
@@ -33,6 +33,10 @@ class StonePosition:
 
     def is_complete(self, seat: Seat) -> bool:
         return len(self.sides[seat]) >= self.needs
+
+    def turned(self) -> "StonePosition":
+        owner, first = (None if seat is None else other(seat) for seat in (self.owner, self.complete_first))
+        return StonePosition((self.sides[1], self.sides[0]), self.modes, owner, first)
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +79,16 @@ class Position:
         a, b = (hand if seat == holder else _face_down(hand) for holder, hand in zip(SEATS, self.hands, strict=True))
         return attrs.evolve(
             self, hands=(a, b), clan_deck=_face_down(self.clan_deck), tactic_deck=_face_down(self.tactic_deck)
+        )
+
+    def turned(self) -> "Position":
+        """The same position with the seats exchanged."""
+        return attrs.evolve(
+            self,
+            stones=tuple([stone.turned() for stone in self.stones]),
+            hands=(self.hands[1], self.hands[0]),
+            tactics_played=(self.tactics_played[1], self.tactics_played[0]),
+            to_move=other(self.to_move),
         )
 
     @property

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from protocol.errors import Code, RemoteProtocolError
-from protocol.names import NAME_RULE, is_recorded_name
+from protocol.names import NAME_RULE, name_problem
 
 
 class LineDecoder:
@@ -58,8 +58,9 @@ def _misfit(problem: str, line: bytes, union: Any, examples: Mapping[type[Struct
         head = _Head()
     tag = head.type
     known = {message.__struct_config__.tag: message for message in union.__args__}
-    if tag in known and "name" in known[tag].__struct_fields__ and _breaks_pattern(head.name):
-        problem = f"A name is {NAME_RULE} - at `$.name`"  # instead of the pattern, which is long and hard to read
+    named = tag in known and "name" in known[tag].__struct_fields__ and isinstance(head.name, str)
+    if named and (wrong := name_problem(head.name)):  # instead of the pattern, which is hard to read
+        problem = f"A name is {NAME_RULE}, but {wrong} - at `$.name`"
     problem = _escaped(problem.removesuffix(" - at `$`"))[:200]  # it may quote a value, of any length
     if tag in known:
         example = examples.get(known[tag])
@@ -73,11 +74,6 @@ def _misfit(problem: str, line: bytes, union: Any, examples: Mapping[type[Struct
         Code.BAD_MESSAGE,
         f"{problem}; a message is a JSON object whose 'type' is one of {types}; it was {excerpt(line)}",
     )
-
-
-def _breaks_pattern(name: Any) -> bool:
-    """Whether the name is a text of the right length that contains characters which no name may contain."""
-    return isinstance(name, str) and 1 <= len(name) <= 64 and not is_recorded_name(name)
 
 
 def excerpt(line: bytes, most: int = 80) -> str:

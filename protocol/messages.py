@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from protocol.decoding import LineDecoder
-from protocol.names import NAME_RULE, Name, name_problem
+from protocol.names import Name
 
 PROTOCOL: Final = 1
 
@@ -259,10 +259,6 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     legal: bool = True
     session: str | None = None  # of the lost connection that this one replaces
     watch: str | None = None  # the peer is a spectator of this match, or of any match if it is empty
-
-    def __post_init__(self) -> None:
-        if problem := name_problem(self.name):
-            raise ValueError(f"A name is {NAME_RULE}, but {problem} - at `$.name`")
 
 
 class Action(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from protocol.messages import PROTOCOL, BotMessage, ServerMessage
-from protocol.names import NAME_RULE
 
 
 def schema() -> dict[str, Any]:
@@ -16,7 +15,6 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"schotten-arena protocol {PROTOCOL}",
-        "description": f"The pattern of names allows more than the server does: a valid name is {NAME_RULE}.",
         "anyOf": [{"$ref": "#/$defs/from_server"}, {"$ref": "#/$defs/from_bot"}],
         "$defs": {"from_server": server, "from_bot": bot, **components},
     }

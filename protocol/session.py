@@ -114,7 +114,13 @@ class Session:
         self._is_bot = role is Role.BOT
         self.state = State.NEW
         self.last_id = 0  # of the latest request
+        self.id_step = 1  # from one request to the next; a bot must not rely on it
         self._answered = False  # whether the bot has answered the latest request
+
+    @property
+    def next_id(self) -> int:
+        """The id for the next request."""
+        return self.last_id + self.id_step
 
     def send(self, message: Message) -> bytes:
         """Encode a message as a line, and update the state. Raises LocalProtocolError if it may not be sent now."""

@@ -12,12 +12,13 @@ from tests.helpers.paths import ROOT
 # The ladder: a room imports only from rows below its own; rooms of one row do not see each other.
 LADDER = (
     {"cli"},
-    {"server", "client", "cluster"},
+    {"server", "client", "cluster", "embedded"},
     {"tournament", "devtools"},
     {"worker"},
     {"match", "pages", "human"},
     {"bots", "stats", "replay"},
-    {"journal"},
+    {"processes"},
+    {"journal", "sandbox"},
     {"plan", "evaluation"},
     {"support"},
 )
@@ -188,10 +189,78 @@ def test_a_match_does_no_io() -> None:
         assert not impurities(path, NOT_IN_MATCH), path
 
 
+def test_who_plays_serves_or_verifies_tournaments_knows_no_format() -> None:
+    formats = {"arena.journal.sequential_test", "arena.journal.likelihood", "arena.plan.sprt"}
+    rooms = [path for room in ("tournament", "worker", "server", "cluster") for path in modules(f"arena/{room}")]
+    for path in (*rooms, ROOT / "arena/journal/verify.py", ROOT / "arena/journal/completeness.py"):
+        assert not {name for name in imports(path) if name.startswith(tuple(formats))}, path
+
+
 def test_a_process_that_only_plays_does_not_load_trio() -> None:
     code = "import sys, arena.worker.main; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(done.stdout.split()) & {"trio", "numpy", "click"}
+
+
+# Where bots, their players and their connections are told apart: where they are made. All other modules ask them.
+KINDS = {
+    *("BotSpec", "RemoteSpec", "PersonSpec", "FunctionSpec"),
+    *("LocalPlayer", "RemotePlayer", "HumanPlayer", "FunctionPlayer"),
+    *("Link", "PolledLink", "PersonLink", "FunctionLink"),
+}
+MAKES_BOTS = {"arena/plan/bot_spec.py", "arena/plan/config.py"}
+
+
+def told_apart(text: str) -> set[str]:
+    """The kinds of bots that a module asks for by name: with isinstance, in a pattern, or by comparing types."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
+                found |= names_in(kinds)
+            case ast.MatchClass(cls=kind):
+                found |= names_in(kind)
+            case ast.Compare(left=left, comparators=rights):
+                found |= set().union(*map(names_in, (left, *rights)))
+    return found & KINDS
+
+
+def names_in(node: ast.AST) -> set[str]:
+    named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return named | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+
+
+def test_kinds_of_bots_are_told_apart_only_where_they_are_made() -> None:
+    for path in modules("arena"):
+        if str(path.relative_to(ROOT)) not in MAKES_BOTS:
+            assert not told_apart(path.read_text()), path
+
+
+def test_the_kinds_of_bots_are_those_of_the_arena() -> None:
+    defined = {
+        node.name
+        for path in modules("arena")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert defined >= KINDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance(bot, BotSpec)",
+        "isinstance(bot, bot_spec.BotSpec)",
+        "isinstance(bot, (RemoteSpec, BotSpec))",
+        "isinstance(bot, RemoteSpec | BotSpec)",
+        "type(bot) is BotSpec",
+        "BotSpec == bot.__class__",
+        "match bot:\n    case BotSpec(name):\n        pass",
+        "match bot:\n    case [BotSpec() as one, _]:\n        pass",
+    ],
+)
+def test_no_way_of_telling_bots_apart_escapes(text: str) -> None:
+    assert told_apart(text)
 
 
 # Private names in tests. A test sees and sets what users of a module may see and set, so that the inside can change.

@@ -26,7 +26,7 @@ from tests.helpers.paths import ROOT
 
 PACKAGES = ("arena", "engine", "example_bots", "protocol")
 BUILT = ("*.so", "compiled_from.txt")  # what `make compiled` leaves in the tree
-TIMEOUT = 300  # compiling takes half a minute, on a busy machine several times that
+TIMEOUT = 1800  # compiling takes half a minute, on a busy machine many times that
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("wheel")]  # it is built once
 
 

@@ -1,3 +1,3 @@
-"""A bot as the operating system sees it: a process or a connection, its sandbox, its streams (stderr too), its limits
-and its end, and the player that speaks the protocol over them; and the two drivers, trio's and the polled one, that do
-what a match wants. What to ask, and when an answer is too late, is decided in match."""
+"""A bot as a match sees it: the player, the link on which it is asked, told and heard, and the two drivers, trio's and
+the polled one, that do what a match wants. A player may be a process, a connection or a function. What to ask, and when
+an answer is too late, is decided in match."""

@@ -123,6 +123,10 @@ class Conversation:
 
     def _take(self, line: bytes) -> BotMessage | None:
         self.transcript.append((True, line))
+        return self.decoded(line)
+
+    def decoded(self, line: bytes) -> BotMessage | None:
+        """The message of a line that arrived; None for a late answer. Raises RemoteProtocolError."""
         return self.session.receive(line)  # type: ignore[return-value]  # a server's session accepts no others
 
     def _count_ignored(self) -> None:

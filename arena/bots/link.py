@@ -1,30 +1,43 @@
 """A bot as a stream of messages: a conversation over a trio stream."""
 
 import contextlib
+from functools import partial
 from typing import Final
 
 import trio
 
-from arena.bots.conversation import CHUNK, PEER_NOT_READING, Conversation, ConversationLimits, LinkClosed
-from arena.bots.streams import tcp_below
+from arena.bots.conversation import CHUNK, PEER_NOT_READING, ConversationLimits, LinkClosed
+from arena.bots.wants import Ask, Await, BotLink, Exchange, Logic
+from arena.support.streams import MeteredTcpStream, tcp_below
 from protocol.messages import BotMessage, Message, Welcome
 
 _USUAL: Final = ConversationLimits()
 
 
-class Link(Conversation):
+class Link(BotLink):
     """One connection to one bot. The caller that opened the stream closes it."""
 
     def __init__(self, stream: trio.abc.Stream, limits: ConversationLimits = _USUAL):
         super().__init__(limits)
         self._stream = stream
+        tcp = tcp_below(stream)
+        self._meter = tcp if isinstance(tcp, MeteredTcpStream) else None
 
     async def say(self, message: Message) -> None:
         """Send a message. Raises LinkClosed if the bot no longer reads, and RemoteProtocolError if `message` is a
         request that the bot has already answered."""
         await self.say_line(self.line_for(message))
 
-    async def ask(self, line: bytes) -> BotMessage:
+    def ask(self, question: Ask) -> Logic[BotMessage]:
+        return (yield Exchange(question, self._send_and_hear))  # type: ignore[no-any-return]
+
+    def tell(self, line: bytes, until: float) -> Logic[None]:
+        yield Await(partial(self.say_line, line), until)
+
+    def listen(self, until: float) -> Logic[BotMessage]:
+        return (yield Await(self.hear, until))  # type: ignore[no-any-return]
+
+    async def _send_and_hear(self, line: bytes) -> BotMessage:
         """Send the line of a request and return the answer. This is `say_line` and `hear` in one function, because it
         runs for every decision. Raises LinkClosed, RemoteProtocolError."""
         self.transcript.append((False, line))
@@ -66,6 +79,8 @@ class Link(Conversation):
             data = await self._stream.receive_some(CHUNK)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise LinkClosed("the connection was reset") from error
+        if self._meter is not None:
+            self._meter.delivered(len(data))
         self.feed(data)
 
     async def wait_closed(self) -> None:

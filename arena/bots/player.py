@@ -2,17 +2,19 @@
 does is logic for a driver (wants.py)."""
 
 import abc
-import errno
 import math
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from arena.bots.conversation import Conversation, LinkClosed
-from arena.bots.launch import Overrun
-from arena.bots.process_state import KeepStderr, ProcessState, SpawnError, exit_words
-from arena.bots.wants import Hear, Logic, Say
+from arena.bots.conversation import LinkClosed
+from arena.bots.turns import Turns
+from arena.bots.wants import BotLink, Logic
 from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
 from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.plan.bot_spec import AnySpec, BotSpec
+from arena.processes.launch import Killed, Overrun
+from arena.processes.process_state import KeepStderr, ProcessState, SpawnError, exit_words
+from arena.sandbox.bubblewrap import program_problem
 from arena.support.timekeeping import TimeIsUp
 from arena.support.timestamps import utc_now
 from arena.support.version import SERVER
@@ -61,7 +63,7 @@ class Player(abc.ABC):
 
     def __init__(self, spec: AnySpec) -> None:
         self.spec = spec
-        self.link: Conversation | None = None  # None while the bot is away
+        self.link: BotLink | None = None  # None while the bot is away
         self.wants_legal = True
         self.welcome_seed: int | None = None  # the one in its welcome
         self.identity: BotLine | None = None  # of what came last; None if it never came
@@ -69,6 +71,8 @@ class Player(abc.ABC):
         # bot's seeds.
         self.round_count = 0
         self.rounds: list[tuple[str, int | None]] = []
+        self.turns = Turns()
+        self.is_stopped = False
 
     @property
     def session(self) -> Session | None:
@@ -83,20 +87,21 @@ class Player(abc.ABC):
         """Send a message that needs no answer, and return whether the bot took it. A failure has no other consequence
         here, because the next request to the bot will fail as well."""
         assert self.link is not None
+        self.go_on()
         try:
-            yield Say(self.link, self.link.line_for(message), self.now() + _SEND_SECONDS)
+            yield from self.link.tell(self.link.line_for(message), self.now() + _SEND_SECONDS)
         except (LinkClosed, TimeIsUp):
             return False
         return True
 
-    def greet(self, link: Conversation, deadline: float) -> Logic[None]:
+    def greet(self, link: BotLink, deadline: float) -> Logic[None]:
         """Begin to speak the protocol on a new connection. Raises LinkClosed, RemoteProtocolError and TimeIsUp."""
-        yield Say(link, link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
-        hello = yield Hear(link, deadline)
+        yield from link.tell(link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
+        hello = yield from link.listen(deadline)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         self.wants_legal = hello.legal
         self._identify(hello, self.identity.fingerprint if self.identity else None)
-        yield Say(link, link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
+        yield from link.tell(link.line_for(Welcome(self.spec.name, seed=self.welcome_seed)), deadline)
         link.transcript.clear()  # the hello may contain a token
 
     def _identify(self, hello: BotHello | None, fingerprint: Fingerprint | None) -> None:
@@ -128,6 +133,19 @@ class Player(abc.ABC):
     def leave(self) -> Logic[None]:
         """Dismiss the bot; it starts again for its next round."""
 
+    @abc.abstractmethod
+    def match_over(self) -> Logic[None]:
+        """Give back what the player had for the match, which is over. It plays no other one unless it is kept."""
+
+    def stop(self) -> None:  # noqa: B027
+        """Stop its processes until something is sent to it, if the arena started them."""
+
+    def stop_late(self) -> None:  # noqa: B027
+        """The same, when its opponent has not answered at once."""
+
+    def go_on(self) -> None:  # noqa: B027
+        """Let its processes run, because something is about to be sent to it."""
+
     @property
     def exit_status(self) -> int | None:
         return None
@@ -135,6 +153,11 @@ class Player(abc.ABC):
     @property
     def overrun(self) -> Overrun | None:
         """The exceeded limit for which the arena killed the bot, if it did."""
+        return None
+
+    @property
+    def killed(self) -> Killed | None:
+        """What ended its process, if it was neither the bot nor one of its limits."""
         return None
 
     @property
@@ -149,7 +172,7 @@ class OwnedProcess(Protocol):
     def state(self) -> ProcessState[Any]: ...
 
     @property
-    def link(self) -> Conversation: ...
+    def link(self) -> BotLink: ...
 
     def last_words(self) -> Logic[str]:
         """The tail of stderr once the bot has exited; waits a moment for it."""
@@ -171,15 +194,24 @@ class Processes(Protocol):
 
 
 class LocalPlayer(Player):
-    """A bot that is a local process: started on demand, kept running between rounds."""
+    """A bot that is a local process: started on demand, kept running between rounds. When a match is over, `keep` is
+    called with the player; without it, the process ends."""
 
     spec: BotSpec
 
-    def __init__(self, spec: BotSpec, processes: Processes, keep_stderr: KeepStderr):
+    def __init__(
+        self,
+        spec: BotSpec,
+        processes: Processes,
+        keep_stderr: KeepStderr,
+        keep: "Callable[[LocalPlayer], Logic[None]] | None" = None,
+    ):
         super().__init__(spec)
+        self._keep = keep
         self._processes = processes
         self._keep_stderr = keep_stderr
         self.process: OwnedProcess | None = None
+        self._killed: Killed | None = None  # the process before
 
     def now(self) -> float:
         return self._processes.now()
@@ -198,6 +230,7 @@ class LocalPlayer(Player):
             ended = f"{LEFT_BETWEEN_ROUNDS} ({exit_words(status)})"
             raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
+            self._killed = None
             self.welcome_seed, self.round_count, self.rounds = seed, 0, []
             yield from self._start()
 
@@ -221,8 +254,30 @@ class LocalPlayer(Player):
             return
         if self.link and self.link.session.state is not State.CLOSED:
             yield from self.tell(Bye("this process is no longer needed"))
-        yield from self.process.end()
+        yield from self._end(self.process)
+
+    def _end(self, process: OwnedProcess) -> Logic[None]:
+        self._killed = process.state.killed
+        yield from process.end()
         self.process = self.link = None
+
+    def match_over(self) -> Logic[None]:
+        return self._keep(self) if self._keep is not None else self.leave()
+
+    def stop(self) -> None:
+        if self.process:
+            self.is_stopped = True
+            self.process.state.stop()
+
+    def stop_late(self) -> None:
+        if self.process and not self.is_stopped:
+            self.turns.was_stopped_late(busy=self.process.state.is_busy())
+        self.stop()  # even if it is stopped: a signal that it arranged before may have continued it
+
+    def go_on(self) -> None:
+        self.is_stopped = False
+        if self.process:
+            self.process.state.go_on()
 
     @property
     def exit_status(self) -> int | None:
@@ -231,6 +286,10 @@ class LocalPlayer(Player):
     @property
     def overrun(self) -> Overrun | None:
         return self.process.state.overrun if self.process else None
+
+    @property
+    def killed(self) -> Killed | None:
+        return self.process.state.killed if self.process else self._killed
 
     @property
     def stderr_tail(self) -> str | None:
@@ -261,22 +320,13 @@ class LocalPlayer(Player):
             state = self.process.state
             if state.overrun:
                 reason = f"{state.overrun.words}, before it said hello"
-            yield from self.process.end()
-            self.process = self.link = None
+            yield from self._end(self.process)
             status, wrote = state.exit_status, state.stderr_tail.strip()
             if state.never_ran:
-                return _not_run_in_sandbox(wrote)
+                return StartFailure(program_problem(wrote))
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason = with_last_words(reason, wrote)
         return StartFailure(reason, time_was_up)
-
-
-def _not_run_in_sandbox(wrote: str) -> StartFailure:
-    """The failure of a bot whose program bubblewrap could not run. Raises OSError if bubblewrap failed before it came
-    to the program, which is not the bot's fault: its sandbox could be made when the run began."""
-    if "execvp" not in wrote:
-        raise OSError(errno.ECHILD, f"bubblewrap could not make the sandbox of a bot: {wrote or 'it said nothing'}")
-    return StartFailure(f"its program cannot be run in the sandbox; {wrote}")
 
 
 def with_last_words(reason: str, wrote: str) -> str:

@@ -1,17 +1,19 @@
 """A bot as a stream of messages: a conversation over bare descriptors, for the poll loop."""
 
+import math
 import os
 from typing import Final
 
-from arena.bots.conversation import CHUNK, PEER_NOT_READING, Conversation, LinkClosed
-from arena.bots.wants import Ask
+from arena.bots.conversation import CHUNK, PEER_NOT_READING, LinkClosed
+from arena.bots.turns import AT_ONCE
+from arena.bots.wants import Ask, BotLink
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Steps, Wait
 from protocol.messages import BotMessage
 
 _CLOSED: Final = -1  # no descriptor has this number
 
 
-class PolledLink(Conversation):
+class PolledLink(BotLink):
     """A pair of pipes to one bot. It takes over both descriptors and closes them."""
 
     def __init__(self, loop: PollLoop, reader: int, writer: int):
@@ -19,34 +21,41 @@ class PolledLink(Conversation):
         for descriptor in (reader, writer):
             os.set_blocking(descriptor, False)
         self._loop = loop
-        self.readable = Wait(reader, READABLE)
+        self._readable = Wait(reader, READABLE)
         self._writable = Wait(writer, WRITABLE)
 
-    def ask(self, question: Ask) -> int:
-        """Write what can be written of a request, and return the number of bytes. Then its answer may be awaited in
-        `readable`. Raises LinkClosed."""
-        self.transcript.append((False, question.line))
-        self.readable.until = question.begin(self._loop.now())
-        return self._write(question.line)
-
-    def say_line(self, line: bytes, until: float) -> Steps[None]:
-        """Send bytes as they are, without the session. Raises LinkClosed, TimeIsUp."""
+    def ask(self, question: Ask) -> Steps[BotMessage]:
+        line, readable = question.line, self._readable
         self.transcript.append((False, line))
-        yield from self.write_rest(memoryview(line), until)
+        readable.until = question.begin(self._loop.now())
+        readable.meanwhile_at, readable.meanwhile = question.asked + AT_ONCE, question.meanwhile
+        if (sent := self._write(line)) < len(line):
+            yield from self._write_rest(memoryview(line)[sent:], question.until)
+        message = None
+        while message is None:
+            yield readable
+            message = self._read_message()
+        # Then it was there to be read; or before the question, if the bot guessed its id.
+        looked = self._loop.stalls.last_look
+        question.heard = looked if looked > question.asked else question.asked
+        return message
 
-    def write_rest(self, left: memoryview, until: float) -> Steps[None]:
+    def tell(self, line: bytes, until: float) -> Steps[None]:
+        self.transcript.append((False, line))
+        yield from self._write_rest(memoryview(line), until)
+
+    def _write_rest(self, left: memoryview, until: float) -> Steps[None]:
         """Write all of these bytes. Raises LinkClosed, TimeIsUp."""
         while left := left[self._write(left) :]:
             self._writable.until = until
             yield self._writable
 
-    def hear(self, until: float) -> Steps[BotMessage]:
-        """Wait for the bot's next message. Raises LinkClosed, RemoteProtocolError, TimeIsUp."""
-        self.readable.until = until
+    def listen(self, until: float) -> Steps[BotMessage]:
+        self._readable.until, self._readable.meanwhile_at = until, math.inf
         message = self.next_message()
         while message is None:
-            yield self.readable
-            message = self.read_message()
+            yield self._readable
+            message = self._read_message()
         return message
 
     def _write(self, data: bytes | memoryview) -> int:
@@ -58,11 +67,11 @@ class PolledLink(Conversation):
         except OSError as error:
             raise LinkClosed(PEER_NOT_READING) from error
 
-    def read_message(self) -> BotMessage | None:
+    def _read_message(self) -> BotMessage | None:
         """Read what has arrived, and return the bot's next message if that completes one. Raises LinkClosed,
         RemoteProtocolError."""
         try:
-            data = os.read(self.readable.descriptor, CHUNK)
+            data = os.read(self._readable.descriptor, CHUNK)
         except BlockingIOError:
             return None  # the descriptor's number belonged to another bot when it became ready
         except OSError as error:
@@ -72,7 +81,7 @@ class PolledLink(Conversation):
 
     def close(self) -> None:
         """Close the bot's input and its output."""
-        for wait in (self._writable, self.readable):
+        for wait in (self._writable, self._readable):
             if wait.descriptor != _CLOSED:
                 self._loop.forget([wait.descriptor])
                 os.close(wait.descriptor)

@@ -5,21 +5,21 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from arena.bots import launch
-from arena.bots.fingerprint import fingerprint_of
-from arena.bots.keeper import KILL, TERMINATE
-from arena.bots.launch import Kept, start_request
-from arena.bots.launcher_process import Launcher
 from arena.bots.polled_link import PolledLink
-from arena.bots.process_state import (
+from arena.journal.identity import Fingerprint
+from arena.plan.bot_spec import BotSpec
+from arena.processes import launch
+from arena.processes.fingerprint import fingerprint_of
+from arena.processes.keeper import KILL, TERMINATE
+from arena.processes.launch import Kept, start_request
+from arena.processes.launcher_process import Launcher
+from arena.processes.process_state import (
     LAST_WORDS_SECONDS,
     LEAVE_SECONDS,
     KeepStderr,
     ProcessState,
     pipes_to,
 )
-from arena.journal.identity import Fingerprint
-from arena.plan.bot_spec import BotSpec
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Signal, Steps, Wait, waiting_for
 from arena.support.timekeeping import TimeIsUp
 
@@ -55,6 +55,7 @@ class PolledProcess:
 
     def end(self) -> Steps[None]:
         kept, now = self.state.kept, self._loop.now
+        self.state.go_on()
         self.link.close()
         yield from waiting_for(kept.ended, now() + LEAVE_SECONDS)
         kept.tell(TERMINATE)  # even if the first process has exited: its children may still run
@@ -111,7 +112,7 @@ class PolledProcesses:
         with pipes_to(spec) as (ours, theirs):
             kept = yield from self._launch(spec, theirs)
         writer, reader, errors = ours
-        state = ProcessState(kept, errors, keep_stderr, self.loop.signal())
+        state = ProcessState(spec, kept, errors, keep_stderr, self.loop.signal())
         return PolledProcess(self.loop, PolledLink(self.loop, reader, writer), state, self._running)
 
     def _launch(self, spec: BotSpec, streams: tuple[int, int, int]) -> Steps[Kept[Signal]]:

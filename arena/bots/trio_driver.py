@@ -8,15 +8,16 @@ from typing import Any, Generic, TypeVar, assert_never
 import attrs
 import trio
 
-from arena.bots.fingerprint import fingerprint_of
 from arena.bots.link import Link
 from arena.bots.player import OwnedProcess
-from arena.bots.process import BotProcess, spawn
-from arena.bots.process_state import KeepStderr
-from arena.bots.wants import Ask, Await, Both, Hear, Logic, Run, Say, Want
+from arena.bots.turns import AT_ONCE
+from arena.bots.wants import Await, Both, Exchange, Logic, Run, Want
 from arena.bots.watchdog import Watchdog
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
+from arena.processes.fingerprint import fingerprint_of
+from arena.processes.process import BotProcess, spawn
+from arena.processes.process_state import KeepStderr
 from arena.support.poll_loop import Wait
 from arena.support.timekeeping import TimeIsUp
 
@@ -36,7 +37,7 @@ async def driven(logic: Logic[T], watch: Watchdog | None = None) -> T:
     with contextlib.closing(_to_the_end(logic)) as steps:
         want = next(steps)
         while not isinstance(want, _Over):
-            want = await (_ask_on(steps, want, watch) if isinstance(want, Ask) else _go_on(steps, want, watch))
+            want = await (_ask_on(steps, want, watch) if isinstance(want, Exchange) else _go_on(steps, want, watch))
         return want.result
 
 
@@ -63,16 +64,16 @@ async def _ask_on(steps: _Steps[T], want: Want | _Over[T], watch: Watchdog | Non
     assert watch is not None
     now = trio.current_time
     with watch.deadline() as deadline:
-        while isinstance(want, Ask):
-            link = want.link
-            assert isinstance(link, Link)
-            deadline.at = want.begin(now())
+        while isinstance(want, Exchange):
+            question = want.question
+            deadline.at = question.begin(now())
+            deadline.meanwhile_at, deadline.meanwhile = question.asked + AT_ONCE, question.meanwhile
             try:
-                answer = await link.ask(want.line)
+                answer = await want.send_and_hear(question.line)
             except Exception as failure:
                 return steps.throw(failure)
-            want.heard = now()
-            was_late = want.heard >= deadline.at
+            question.heard = now()
+            was_late = question.heard >= deadline.at
             want = steps.send(answer)
             if was_late:
                 break
@@ -82,19 +83,13 @@ async def _ask_on(steps: _Steps[T], want: Want | _Over[T], watch: Watchdog | Non
 
 async def _do(want: Want, watch: Watchdog | None) -> Any:
     match want:
-        case Say(link, line, until):
-            assert isinstance(link, Link)
-            return await _until(until, partial(link.say_line, line))
-        case Hear(link, until):
-            assert isinstance(link, Link)
-            return await _until(until, link.hear)
         case Await(function, until):
             return await _until(until, function)
         case Both(one, two):
             return await _both((one, two), watch)
         case Run(logic):
             return await driven(logic, watch)
-        case Ask() | Wait():
+        case Exchange() | Wait():
             raise AssertionError(f"wanted in the wrong place: {want!r}")
     assert_never(want)
 

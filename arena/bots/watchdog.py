@@ -7,7 +7,7 @@ of the time that the arena needs for a decision.
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 import trio
@@ -21,6 +21,14 @@ class Deadline:
 
     scope: trio.CancelScope
     at: float = math.inf  # in trio's time
+    meanwhile_at: float = math.inf  # from then on, at each beat
+    meanwhile: Callable[[], None] = attrs.field(default=lambda: None)
+
+    def enforce(self, now: float) -> None:
+        if self.at <= now:
+            self.scope.cancel()
+        elif self.meanwhile_at <= now:
+            self.meanwhile()
 
 
 class Watchdog(Stalls):
@@ -41,8 +49,7 @@ class Watchdog(Stalls):
                 await trio.lowlevel.checkpoint()
                 self.look()
             for deadline in self._deadlines:
-                if deadline.at <= self.last_look:
-                    deadline.scope.cancel()
+                deadline.enforce(self.last_look)
 
     @contextlib.contextmanager
     def deadline(self) -> Iterator[Deadline]:

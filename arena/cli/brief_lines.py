@@ -15,10 +15,10 @@ from arena.tournament.events import (
     RoundFinished,
     RoundStarted,
     RoundVoid,
-    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
+    VerdictAdvanced,
 )
 
 _SECONDS: Final = 60.0  # from one line about the rounds so far to the next
@@ -42,7 +42,7 @@ class BriefLines:
                 if not self._is_open and (text := opened_text(event)):  # each cycle of a server for ever opens one
                     self._say(text)
                 self._is_open = True
-            case RoundStarted() | TestAdvanced() | TournamentEnded() | BotIdentified(changes=()):
+            case RoundStarted() | VerdictAdvanced() | TournamentEnded() | BotIdentified(changes=()):
                 pass
             case RoundVoid(VoidLine(along=True)):
                 pass  # a notice counts them

@@ -179,16 +179,18 @@ def _bot_of_argument(bot: str, options: dict[str, str]) -> BotSpec:
 def _bots_of_file(path: Path, options: dict[str, str]) -> tuple[BotSpec, ...]:
     """The bots that the arena starts. Says on stderr which ones are missing, and which ones connect."""
     found = configured(lambda: read_file(path, options, least=1, programs_may_be_missing=True))
-    local = [bot for bot in found.config.bots if isinstance(bot, BotSpec)]
+    local = found.config.programs
     for bot in found.config.bots:
-        if not isinstance(bot, BotSpec):
+        if bot.program is None:
             say_on_stderr(f"{bot.name} connects: check it with --listen")
-        elif problem := missing_part(bot):
+        elif problem := missing_part(bot.program):
             say_on_stderr(f"{found.where(bot.name)}: {bot.name} is missing: {problem}")
     if not local:
         raise click.UsageError(f"{path}: all of its bots connect; check each of them with --listen")
     there = [bot for bot in local if missing_part(bot) is None]
-    settled = dict(zip((bot.name for bot in there), with_sandboxes(there), strict=True))
+    settled = dict(
+        zip((bot.name for bot in there), with_sandboxes(there, at_once=len(os.sched_getaffinity(0))), strict=True)
+    )
     return tuple(settled.get(bot.name, bot) for bot in local)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -113,12 +113,14 @@ def connect(
       arena connect 127.0.0.1:4000 --name anna --journal anna.jsonl -- greedy
       arena connect 127.0.0.1:4000 --name anna -- human
     """
+    from arena.cli.guarded_output import guarded_output
     from arena.client.bridge import connect_all
     from arena.human.desk import Desk
 
     plays = _player(command, connections, given(options), journal)
     say = plays.say if isinstance(plays, Desk) else say_on_stderr
-    with _connect_errors(), journal_errors():
+    guarded = nullcontext() if isinstance(plays, Desk) else guarded_output(journal)
+    with _connect_errors(), journal_errors(), guarded:
         finished = connect_all(server, plays, connections, _report(quiet, say), journal)
     if not finished:
         sys.exit(INTERRUPTED)
@@ -140,7 +142,7 @@ def _player(command: Sequence[str], connections: int, options: Mapping[str, str]
     spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), options))
     if problem := missing_part(spec):
         raise click.UsageError(problem)
-    (spec,) = with_sandboxes([spec], [journal] if journal else [])
+    (spec,) = with_sandboxes([spec], [journal] if journal else [], connections)
     return spec
 
 

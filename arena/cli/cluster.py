@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, journal_errors, options_of
-from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.options import BOT, JOURNAL, TOURNAMENT
 
@@ -147,9 +146,8 @@ def _terms(config: Config, ship: bool) -> "Terms":
     from arena.cluster.folder import FolderError
     from arena.cluster.hosts import Terms
 
-    bots = [bot for bot in config.bots if isinstance(bot, BotSpec)]
     try:
-        return Terms.of(bots, config.journal, ship=ship)
+        return Terms.of(config.programs, config.journal, ship=ship)
     except (FolderError, OSError) as error:
         raise Refused(f"--ship: {error}") from None
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from arena.cli.shared import say_on_stderr
-from arena.plan.bot_spec import RemoteSpec
+from arena.cli.shared import Refused, say_on_stderr
+from arena.plan.bot_spec import HUMAN
 from arena.plan.config import Config
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[Config, PersonAtTable | None]":
     """The person among the players of `arena play`, and the config with the person at this seat; None leaves the
     players in the order in which they were named. Refuses options for a person if there is none."""
-    person = next((bot for bot in config.bots if isinstance(bot, RemoteSpec)), None)
-    if person is None:
+    if (person := config.person) is None:
         if seat is not None or hints:
             raise click.UsageError("--seat and --hints are for a person: name human instead of one of the bots")
         return config, None
@@ -44,19 +43,19 @@ def evaluators_choice(view: "View") -> str:
 
 
 def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Desk":
-    """The desk that suits this command's input and output."""
+    """The desk on this command's terminal. Refuses to play without one."""
+    from arena.cli.human_terminal import TerminalDesk
     from arena.cli.painting import painter
     from arena.cli.terminal import is_interactive
     from arena.human.desk import no_hint
     from arena.human.screen import TableScreen
 
+    if not is_interactive():
+        raise Refused(
+            f"{HUMAN} needs a terminal that can move its cursor, as stdin and stdout; a program can play as a bot, "
+            "which SPEC.md explains (`arena spec`)"
+        )
     hint = evaluators_choice if hints else no_hint
     screen = TableScreen(name, at_server=at_server, hints=hints)
     echo = say_on_stderr if at_server else click.echo  # what the command says besides
-    if is_interactive():
-        from arena.cli.human_terminal import TerminalDesk
-
-        return TerminalDesk(screen, painter(None), echo, hint)
-    from arena.cli.human_lines import LineDesk
-
-    return LineDesk(screen, echo, hint)
+    return TerminalDesk(screen, painter(None), echo, hint)

@@ -17,10 +17,10 @@ from arena.tournament.events import (
     RoundFinished,
     RoundStarted,
     RoundVoid,
-    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
+    VerdictAdvanced,
 )
 
 
@@ -45,7 +45,7 @@ class LiveDisplay:
                 if text := opened_text(event):
                     self._say(text)
                 self._figures = _Figures(self._console, event.rounds, event.finished)
-            case RoundStarted() | TestAdvanced() | BotIdentified(changes=()):
+            case RoundStarted() | VerdictAdvanced() | BotIdentified(changes=()):
                 pass
             case RoundVoid(VoidLine(along=True)):
                 pass  # a notice counts them

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.support import compilation
+from arena.support.output import descriptor_of, is_ready, silence
 from arena.support.signals import INTERRUPTED
+from arena.support.text import printable, with_short_words
 from arena.support.version import VERSION
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _COMMANDS: Final = {
     "show": ("arena.cli.show", "show", "Draw a position on a board, with its legal moves."),
     "report": ("arena.cli.report", "report", "Write journals as pages for a browser, with replays."),
     "regress": ("arena.cli.regress", "regress", "Replay recorded positions and list changed decisions."),
-    "rerun": ("arena.cli.tournament", "rerun", "Ask for the decision of a fault again."),
+    "rerun": ("arena.cli.rerun", "rerun", "Ask for the decision of a fault again."),
     "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
     "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
     "check": ("arena.cli.check", "check", "Check whether a bot is fit to play."),
@@ -86,13 +88,19 @@ class _Lazy(click.Group):
         return name, command, rest
 
     def invoke(self, context: click.Context) -> Any:
-        """Ctrl-C ends every command in the same way; click would end some of them with "Aborted!" and status 1."""
+        """Ctrl-C ends every command in the same way, and so does a reader that closes our pipe. click would end with
+        the status 1, and some commands with "Aborted!"."""
         try:
             return super().invoke(context)
-        except* KeyboardInterrupt:  # a nursery wraps it in a group
+        except* BrokenPipeError:  # a nursery wraps it in a group
+            silence(sys.stdout)
+            status = _FAILED
+        except* KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the exit
-        click.echo("Stopped.", err=True)
-        sys.exit(INTERRUPTED)
+            _drop_unread()
+            click.echo("Stopped.", err=True)
+            status = INTERRUPTED
+        sys.exit(status)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -131,6 +139,13 @@ def _open_missing_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode))
 
 
+def _drop_unread() -> None:
+    """After Ctrl-C, wait for no reader: stdout gets no more, and stderr only if it is read."""
+    silence(sys.stdout)
+    if (descriptor := descriptor_of(sys.stderr)) is not None and not is_ready(descriptor):
+        silence(sys.stderr)
+
+
 def entry() -> None:
     """The entry point of the `arena` script: `main`, with one line for a stale build, a full disk or a closed pipe."""
     _open_missing_streams()
@@ -143,19 +158,10 @@ def entry() -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _drop_unwritten()
-        sys.exit(1)  # the reader of our output closed the pipe
-    except OSError as error:
-        _drop_unwritten()
-        print(f"arena: {error.strerror}" + (f": {error.filename}" if error.filename else ""), file=sys.stderr)
+        silence(sys.stdout)
         sys.exit(_FAILED)
-
-
-def _drop_unwritten() -> None:
-    """Drop the output that cannot be written. The interpreter would try it again at its end, and print a traceback."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    except OSError as error:
+        silence(sys.stdout)
+        where = f": {with_short_words(printable(str(error.filename)))}" if error.filename else ""
+        print(f"arena: {error.strerror}{where}", file=sys.stderr)
+        sys.exit(_FAILED)

@@ -2,12 +2,14 @@
 
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 import click
 import msgspec
 
+from arena.cli.guarded_output import guarded_output
 from arena.cli.progress import PlainLines, Say
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import duration_text
@@ -26,9 +28,15 @@ _REDRAWN: Final = 0.25  # seconds from one score on a terminal to the next
 _decode: Final = msgspec.json.Decoder(RoundResult).decode
 
 
-def match_progress(config: Config) -> "AbstractContextManager[Listener]":
-    """The listener that the terminal asks for."""
-    score = RunningScore(config)
+@contextmanager
+def match_progress(config: Config) -> "Iterator[Listener]":
+    """The listener that the terminal asks for. If there is a journal, it never raises because its output cannot be
+    written."""
+    with guarded_output(config.journal, needed=not config.kept), _match_progress(RunningScore(config)) as listener:
+        yield listener
+
+
+def _match_progress(score: "RunningScore") -> "AbstractContextManager[Listener]":
     if sys.stdout.isatty():
         return LiveMatch(score)
     lines = PlainLines(click.echo, starts=False, remark=say_on_stderr, forecast=True)
@@ -61,12 +69,14 @@ class RunningScore:
 
     def text(self) -> str:
         """The score so far, of at least one round."""
+        from arena.journal.tournament_state import TournamentState
         from arena.stats.match_score import running_text  # loads numpy, which nothing needs before
         from arena.stats.standings import Standings
 
         if self._standings is None:
             self._standings = Standings()
-            self._standings.begin(TournamentLine(config=self._config.recorded(), started=""))
+            opening = TournamentLine(config=self._config.recorded(), started="")
+            self._standings.begin(TournamentState(opening))
         for line in self._new:
             self._standings.add(line)
         self._new.clear()

@@ -2,8 +2,8 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 
 from arena.cli.shared import journal_errors, say_on_stderr, tournament_with_sandboxes
 from arena.plan.config import Config
+from arena.support.output import descriptor_of, is_closed, silence
 from arena.support.signals import INTERRUPTED
 from arena.support.text import counted
 
@@ -62,6 +63,21 @@ def played(
             return config, drive(config, listener, first, table=table)
 
 
+@contextmanager
+def unless_reader_left(journal: Path, *options: str) -> Iterator[None]:
+    """Print the result of a tournament in this block. If the reader of stdout is gone, that is said, with the options
+    of `arena table` that print the result again, and the exit status stays that of the tournament."""
+    try:
+        yield
+    except OSError:
+        descriptor = descriptor_of(sys.stdout)
+        if descriptor is None or not is_closed(descriptor):
+            raise  # such as a full disk
+        silence(sys.stdout)
+        command = shlex.join(["arena", "table", *options, str(journal)])
+        say_on_stderr(f"stdout was closed before the result was printed. To see it:  {command}")
+
+
 def report_outcome(
     ran: "TournamentRun",
     config: Config,
@@ -82,7 +98,7 @@ def report_outcome(
     if ran.failure or ran.stopped:
         where = f"saved in {config.journal}" if config.kept else "played; nothing is saved"
         say(f"Stopped: {ran.failure}" if ran.failure else "Stopped.")
-        rounds = counted(ran.finished, "round") if ran.test else f"{ran.finished} of {ran.total} rounds"
+        rounds = counted(ran.finished, "round") if ran.verdict else f"{ran.finished} of {ran.total} rounds"
         verb = ("is", "was") if ran.finished == 1 else ("are", "were")
         say(f"{rounds} {verb[not config.kept]} {where}.{_about_secret(config)}")
         say(_how_to_resume(config, command))

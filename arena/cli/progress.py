@@ -1,17 +1,15 @@
 """Listeners that print the events of a tournament: a live display on a terminal, plain lines or JSON elsewhere."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.forecast import Forecast
-from arena.cli.guarded_output import guarded_output
+from arena.cli.guarded_output import guarded_output, json_event
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import (
     ending_text,
@@ -28,10 +26,10 @@ from arena.tournament.events import (
     RoundFinished,
     RoundStarted,
     RoundVoid,
-    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
+    VerdictAdvanced,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def progress_of(
     events: bool, quiet: bool, journal: Path | None, *, brief: bool = False, with_time: bool = False
 ) -> "Iterator[ServerListener]":
     """The listener that the options and the terminal ask for. It never raises because its output cannot be written."""
-    with guarded_output(journal), _listening(events, quiet, brief, with_time) as listener:
+    with guarded_output(journal, events=events), _listening(events, quiet, brief, with_time) as listener:
         yield listener
 
 
@@ -111,7 +109,7 @@ class PlainLines:
                 self._started(event)
             case RoundFinished():
                 self._finished(event.line)
-            case TournamentEnded() | TestAdvanced():
+            case TournamentEnded() | VerdictAdvanced():
                 pass
             case RoundVoid(VoidLine(along=True)):
                 pass  # a notice counts them
@@ -147,6 +145,5 @@ class JsonEvents:
         self._say = say
 
     def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         text = {} if isinstance(event, TournamentEvent) else {"text": news_text(event)}
-        self._say(json.dumps({"event": event.kind, "time": now} | text | event.facts()))
+        self._say(json_event(event.kind, text | event.facts()))

@@ -14,8 +14,8 @@ def sandbox(sandbox_user: str | None, as_json: bool) -> None:
     """Say what the sandbox of --sandbox holds on this machine, point by point.
 
     A bot is started in it that tries what a hostile bot might try: to read other files, to write, to reach the network
-    and other processes, to use up memory and processes, to outlive its end. It takes some seconds, and the attempts
-    touch only what was laid out for them.
+    and other processes, to gain rights, to use up memory and processes, to outlive its end. It takes some seconds, and
+    the attempts touch only what was laid out for them.
 
     The exit status is 0 if every attempt was refused. It is 1 if not, or if there is no sandbox on this machine; then
     the last line says what to do.
@@ -27,9 +27,9 @@ def sandbox(sandbox_user: str | None, as_json: bool) -> None:
     """
     import trio
 
-    from arena.bots.sandbox_check import SandboxError
     from arena.devtools import sandbox_report as report
     from arena.devtools.sandbox_trial import Finding, try_sandbox
+    from arena.sandbox.sandbox_check import SandboxError
 
     def tell(finding: Finding) -> None:
         if not as_json:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from arena.cli.cluster import no_cluster_for_server
-from arena.cli.outcome import report_outcome
+from arena.cli.outcome import report_outcome, unless_reader_left
 from arena.cli.shared import (
     Refused,
     check_name,
@@ -31,7 +31,7 @@ from arena.support.address import AddressError
 @quiet_option
 @click.option("--brief", is_flag=True, help="Print who comes and goes and what goes wrong, but no line for each round.")
 @no_cluster_for_server
-@options_of([option for option in (*SERVER, *TOURNAMENT, *BOT) if option.name != "changed"])
+@options_of([option for option in (*SERVER, *TOURNAMENT, *BOT) if option.name not in ("changed", "seed")])
 def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) -> None:
     """Play a tournament among bots that connect over TCP and local ones, as the file says.
 
@@ -53,7 +53,7 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
     if events + quiet + brief > 1:
         raise click.UsageError("--events, --quiet and --brief exclude each other: choose one")
     config, server = configured(lambda: read_server_file(file, given(options)))
-    config = tournament_with_sandboxes(config, [file, *(server.certificate or ())])
+    config = tournament_with_sandboxes(config, [file, *(server.certificate or ())], config.concurrency)
     try:
         with journal_errors(), progress_of(events, quiet, config.journal, brief=brief, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
@@ -61,11 +61,13 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
         raise Refused(str(error)) from None
     assert config.journal is not None
     if server.forever and ran.finished and not events and ran.rescue is None:
-        print_standings([config.journal])
+        with unless_reader_left(config.journal):
+            print_standings([config.journal])
     report_outcome(ran, config, say=stamped(say_on_stderr))
     if not events:
-        print_standings([config.journal])
-        click.echo(f"\nEverything is in {config.journal}.")
+        with unless_reader_left(config.journal):
+            print_standings([config.journal])
+            click.echo(f"\nEverything is in {config.journal}.")
 
 
 @click.command()

@@ -2,14 +2,17 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from arena.cli import completion
+from arena.support.text import with_short_words
 
 if TYPE_CHECKING:
     from arena.plan.bot_spec import AnySpec
@@ -107,19 +110,25 @@ def gathered(argument: str, make: Callable[..., T], *parameters: Callable[[F], F
 
 
 def configured(make: Callable[[], T]) -> T:
-    """Returns what `make` returns; a ConfigError that it raises becomes a wrong call."""
+    """Returns what `make` returns; a ConfigError that it raises ends the command with its sentence."""
     from arena.plan.config import ConfigError
 
     try:
         return make()
     except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+        raise Refused(with_short_words(str(error))) from None
 
 
-def with_sandboxes(bots: Sequence[S], hidden: Sequence[Path] = ()) -> tuple[S, ...]:
+def with_sandboxes(
+    bots: Sequence[S],
+    hidden: Sequence[Path] = (),
+    at_once: int = 1,
+    recorded: Mapping[str, int | None] = MappingProxyType({}),
+) -> tuple[S, ...]:
     """The bots as they can be started. Refuses to go on if a sandbox cannot be had, or shows a path in `hidden`; says
-    so on stderr if it was only to be tried."""
-    from arena.bots.sandbox_check import SandboxError, settled
+    so on stderr if it was only to be tried. Bots in a sandbox without a limit of memory get the one that is
+    `recorded`, or one by how many of them run `at_once`, which is said as well."""
+    from arena.sandbox.sandbox_check import SandboxError, settled
 
     try:
         found = settled(bots, hidden)
@@ -127,19 +136,59 @@ def with_sandboxes(bots: Sequence[S], hidden: Sequence[Path] = ()) -> tuple[S, .
         raise Refused(str(error)) from None
     for remark in found.remarks:
         say_on_stderr(remark)
-    return cast("tuple[S, ...]", found.bots)
+    return cast("tuple[S, ...]", _with_memory(found.bots, at_once, recorded))
 
 
-def tournament_with_sandboxes(config: "Config", hidden: Sequence[Path] = ()) -> "Config":
+def _with_memory(bots: Sequence["AnySpec"], at_once: int, recorded: Mapping[str, int | None]) -> "tuple[AnySpec, ...]":
+    import attrs
+
+    from arena.processes.default_memory import default_memory, memory_of_machine
+
+    programs = [bot.program for bot in bots if bot.program is not None]
+    unlimited = {program.name for program in programs if program.is_sandboxed and program.memory is None}
+    memory = dict(recorded)
+    if unlimited - recorded.keys():
+        machine = memory_of_machine()
+        most = default_memory(at_once, machine)
+        memory |= dict.fromkeys(unlimited - recorded.keys(), most)
+        too_little = " If all do, this machine has too little: play fewer matches at once." * (most * at_once > machine)
+        say_on_stderr(f"Each bot in a sandbox may use {most >> 20}M of memory (--memory sets it).{too_little}")
+    return tuple(
+        attrs.evolve(bot.program, memory=memory[bot.name]) if bot.program and bot.name in unlimited else bot
+        for bot in bots
+    )
+
+
+def tournament_with_sandboxes(
+    config: "Config", hidden: Sequence[Path] = (), most_matches: int | None = None
+) -> "Config":
     """The tournament with its bots as `with_sandboxes` makes them; they see neither the journal nor what belongs to
-    it."""
+    it. Up to `most_matches` are played at once; None if others than those of the plan never are. A limit of memory that
+    the journal records stays, whatever this machine has."""
     import attrs
 
     from arena.journal.file import belongings
+    from arena.plan.schedule import pairing_count
 
+    recorded: Mapping[str, int | None] = {}
     if config.journal is not None:
-        hidden = [*belongings(config.journal), *hidden]
-    return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden))
+        hidden, recorded = [*belongings(config.journal), *hidden], _recorded_memory(config.journal)
+    planned = pairing_count(len(config.bots), config.form) * config.cycles
+    at_once = 2 * min(config.concurrency, planned if most_matches is None else most_matches)
+    return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden, at_once, recorded))
+
+
+def _recorded_memory(journal: Path) -> dict[str, int | None]:
+    """By bot in a sandbox: its limit of memory, as the journal's first opening line records it."""
+    from arena.journal.lines import TournamentLine, read
+
+    if not journal.is_file() or not os.access(journal, os.R_OK):
+        return {}  # whoever opens it to play says what is wrong
+    with journal_errors():
+        first = next(read(journal, TournamentLine), None)
+    opening = first and first.line
+    bots = opening.config.bots or () if isinstance(opening, TournamentLine) else ()
+    return {bot.name: bot.memory or None for bot in bots if bot.sandbox}
 
 
 @contextmanager
@@ -158,7 +207,7 @@ def check_name(name: str) -> None:
     from protocol.names import NAME_RULE, name_problem
 
     if problem := name_problem(name):
-        raise click.UsageError(f"{name!r} is not a valid name: {problem}; expected {NAME_RULE}")
+        raise click.UsageError(with_short_words(f"{name!r} is not a valid name: {problem}; expected {NAME_RULE}"))
 
 
 def say_on_stderr(text: str) -> None:

@@ -12,18 +12,17 @@ import click
 
 from arena.cli import completion
 from arena.cli.cluster import no_cluster_for_test
-from arena.cli.outcome import played, report_outcome
+from arena.cli.outcome import played, report_outcome, unless_reader_left
 from arena.cli.shared import configured, given, options_of
-from arena.plan.bot_spec import BotSpec
+from arena.journal.sequential_test import Answer, End, SprtState
 from arena.plan.config import Config
 from arena.plan.options import BOT, SPRT, TOURNAMENT
 from arena.plan.sprt_config import test_from_command_line
-from arena.stats.sequential_test import End, TestState, Verdict
 
 if TYPE_CHECKING:
     from arena.tournament.events import Listener
 
-_STATUS: Final = {Verdict.BETTER: 0, Verdict.NOT_BETTER: 1, Verdict.UNDECIDED: 3}
+_STATUS: Final = {Answer.BETTER: 0, Answer.NOT_BETTER: 1, Answer.UNDECIDED: 3}
 _NOT_OF_A_TEST: Final = ("format", "cycles", "rounds", "changed")  # a test of two versions at once says nothing
 
 
@@ -50,12 +49,13 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     most beta. docs/statistics.md explains it.
 
     A test is of one version of each bot: if the program of a bot changes meanwhile, the test stops undecided, and
-    nothing of the other version counts. Restore the program to resume. If both bots are the same program, with the
-    same arguments and settings, there is nothing to test, and no round is played. What belongs to a program is printed
-    when the test begins; --fingerprint names more of it.
+    nothing of the other version counts. Restore the program to resume. What belongs to a program is printed when
+    the test begins; --fingerprint names more of it. If both bots are the same program, with the same arguments and
+    settings, and no other file in their folders differs, there is nothing to test, and no round is played.
 
     A fault loses the round. Five faults in a row (--max-faults) end the test: NEW is then not better, and with a
-    failing BASE nothing is decided.
+    failing BASE nothing is decided. Nor is it if more than five rounds were void because the arena failed or a process
+    was killed, which a bot without a sandbox can do where it is losing.
 
     Pairs count in the order of the schedule, up to the first that is not finished. So the result does not depend on
     --concurrency, nor on stops. Run the same command again to resume; `arena table --sprt` computes the result again
@@ -85,37 +85,40 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 
 def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
-    _refuse_same_program(config, shown)
+    _refuse_same_bot(config, shown, quiet)
     config, ran = played(config, _listening(config.journal, shown, quiet), hidden)
-    assert ran.test is not None
-    print_test(ran.test, shown)
-    report_outcome(ran, config, failed=_STATUS[Verdict.UNDECIDED])
+    state = ran.verdict
+    assert isinstance(state, SprtState)
+    assert config.journal is not None
+    with unless_reader_left(config.journal, "--sprt"):
+        print_test(state, shown)
+    report_outcome(ran, config, failed=_STATUS[Answer.UNDECIDED])
     if shown is Shown.TEXT:
         click.echo(f"Everything is in {config.journal}.", err=True)
-    sys.exit(_STATUS[ran.test.verdict])
+    sys.exit(_STATUS[state.answer])
 
 
-def _refuse_same_program(config: Config, shown: Shown) -> None:
-    """Exits if the bots are the same program, and says what was compared."""
-    from arena.bots.fingerprint import fingerprint_of, same_program
+def _refuse_same_bot(config: Config, shown: Shown, quiet: bool) -> None:
+    """Exits if the bots are the same in all that was compared, and says what that was."""
+    from arena.processes.same_program import COMPARED, difference_beside, same_program
 
-    new, base = config.bots
-    assert isinstance(new, BotSpec)
-    assert isinstance(base, BotSpec)
+    new, base = config.programs
     assert config.sprt is not None
     if not same_program(new, base):
         return
-    state = TestState(config.sprt, (new.name, base.name), config.cycles, end=End.SAME_PROGRAM)
+    if difference := difference_beside(new, base):
+        if not quiet:
+            click.echo(f"The programs are the same, but {difference}.", err=True)
+        return
+    state = SprtState(config.sprt, (new.name, base.name), config.cycles, end=End.SAME_PROGRAM)
     if shown is Shown.EVENTS:
         from arena.cli.progress import JsonEvents
-        from arena.tournament.events import TestAdvanced
+        from arena.tournament.events import VerdictAdvanced
 
-        JsonEvents(click.echo).heard(TestAdvanced(state))
+        JsonEvents(click.echo).heard(VerdictAdvanced(state))
     print_test(state, shown)
-    compared = f"Compared were their commands, their settings, and what belongs to them: {fingerprint_of(new).summary}."
-    hint = "" if new.is_bundled else " If they differ in another file, name it: --fingerprint FILE."
-    click.echo(compared + hint, err=True)
-    sys.exit(_STATUS[state.verdict])
+    click.echo(f"Compared were their commands, their settings, and {COMPARED}.", err=True)
+    sys.exit(_STATUS[state.answer])
 
 
 @contextmanager
@@ -124,7 +127,7 @@ def _listening(journal: Path | None, shown: Shown, quiet: bool) -> "Iterator[Lis
     test with the status of a verdict."""
     from arena.cli.guarded_output import guarded_output
 
-    with guarded_output(journal), _listener(shown, quiet) as listener:
+    with guarded_output(journal, events=shown is Shown.EVENTS), _listener(shown, quiet) as listener:
         yield listener
 
 
@@ -140,7 +143,7 @@ def _listener(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":
     return sprt_progress()
 
 
-def print_test(state: TestState, shown: Shown) -> None:
+def print_test(state: SprtState, shown: Shown) -> None:
     from arena.stats.sprt_report import all_facts, report
 
     match shown:
@@ -163,4 +166,4 @@ def print_recorded_test(journals: Sequence[Path], shown: Shown) -> NoReturn:
     for problem in problems:
         click.echo(problem, err=True)
     print_test(state, shown)
-    sys.exit(_STATUS[state.verdict])
+    sys.exit(_STATUS[state.answer])

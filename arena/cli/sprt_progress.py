@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from arena.cli.shared import say_on_stderr
 from arena.cli.wording import duration_text, fault_news, news_text, opened_text
 from arena.journal.lines import AnyRound, VoidLine
-from arena.stats.sequential_test import TestState
+from arena.journal.sequential_test import SprtState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
 from arena.support.text import counted
 from arena.tournament.events import (
@@ -21,10 +21,10 @@ from arena.tournament.events import (
     RoundFinished,
     RoundStarted,
     RoundVoid,
-    TestAdvanced,
     TournamentEnded,
     TournamentEvent,
     TournamentOpened,
+    VerdictAdvanced,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Pace:
         self._began = time.monotonic()
         self._before: int | None = None
 
-    def seconds(self, state: TestState, pairs: int) -> float | None:
+    def seconds(self, state: SprtState, pairs: int) -> float | None:
         """About how long so many pairs take; None if it is not known yet."""
         if self._before is None:
             self._before = state.counted
@@ -53,7 +53,7 @@ class _Pace:
         return pairs * (time.monotonic() - self._began) / played if played else None
 
 
-def _to_come(state: TestState, pace: _Pace) -> str:
+def _to_come(state: SprtState, pace: _Pace) -> str:
     took, left = pace.seconds(state, 1), pairs_to_come(state)
     if left is None:
         return counted(state.counted, "pair")
@@ -102,17 +102,17 @@ class TestLines:
 
     def heard(self, event: TournamentEvent, /) -> None:
         match event:
-            case TestAdvanced(state):
+            case VerdictAdvanced(SprtState() as state):
                 self._advanced(state)
             case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
                 self._incidents.heard(event)
             case TournamentOpened():
                 if text := _opened_text(event):
                     self._say(text)
-            case RoundStarted() | TournamentEnded():
+            case RoundStarted() | TournamentEnded() | VerdictAdvanced():
                 pass
 
-    def _advanced(self, state: TestState) -> None:
+    def _advanced(self, state: SprtState) -> None:
         self._pace.seconds(state, 1)
         if state.counted >= self._next and state.end is None:
             self._next = max(state.counted + 1, state.counted * _GROWTH)
@@ -130,7 +130,7 @@ class LiveTest:
         self._console = Console(stderr=True)
         self._incidents = _Incidents(self._print)
         self._pace = _Pace()
-        self._state: TestState | None = None
+        self._state: SprtState | None = None
         self._live = Live(get_renderable=self._drawn, console=self._console, refresh_per_second=4)
 
     def __enter__(self) -> "LiveTest":
@@ -142,7 +142,7 @@ class LiveTest:
 
     def heard(self, event: TournamentEvent, /) -> None:
         match event:
-            case TestAdvanced(state):
+            case VerdictAdvanced(SprtState() as state):
                 self._pace.seconds(state, 1)
                 self._state = state
             case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
@@ -150,7 +150,7 @@ class LiveTest:
             case TournamentOpened():
                 if text := _opened_text(event):
                     self._print(text)
-            case RoundStarted() | TournamentEnded():
+            case RoundStarted() | TournamentEnded() | VerdictAdvanced():
                 pass
 
     def _print(self, text: str) -> None:

@@ -107,7 +107,7 @@ def print_by_host(journals: list[Path], form: str) -> None:
     "--by", default="name", show_default=True, type=click.Choice(["name", "version", "host"]),
     help="What a row is: a bot, a version of a bot, or a bot on one machine of a cluster.",
 )  # fmt: skip
-@click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault.")
+@click.option("--no-faults", is_flag=True, help="Leave out rounds that ended by a fault or were forfeited.")
 @click.option(
     "--sprt", "is_test", is_flag=True, help="Compute the result of a sequential test again, and nothing else."
 )
@@ -125,8 +125,7 @@ def table(
     """Print standings with Elo, from one or more journals.
 
     Elo is the maximum-likelihood rating over all rounds, where a draw counts half. +/- is the 95 % interval; its unit
-    is the pair of rounds in which each bot begins once. Ranks are those that a bot may truly have, also with 95 %. LOS
-    is the likelihood that a bot is better than the next one in the table.
+    is the pair of rounds in which each bot begins once. Ranks are those that a bot may truly have, also with 95 %.
 
     \b
     Columns: Rank, Group, Name, Elo, Bound, +/-, Ranks, LOS, Rounds, Wins, Losses, Score, Draws,
@@ -137,7 +136,7 @@ def table(
     Bound says whether Elo is only a bound: if a group of bots, or a single one, never lost to the others, the distance
     between the groups is unknown. The columns between Faults and Forfeits count one kind of fault each. Forfeits are
     rounds that a withdrawn bot lost without playing. Sandbox is full, none, missing (it was to be tried, but could not
-    be had) or mixed.
+    be had) or mixed. LOS is the likelihood that a bot is better than the next one in the table.
 
     A name is one player, unless it stands for different programs in several tournaments, or was played by different
     rules: these are rated apart, and a remark says so. With --by version, every version of a bot is rated apart: what
@@ -205,9 +204,12 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
     all cores.
 
     A journal that reveals its secret is that of a tournament that is over: all its rounds have to be there. One that
-    does not is not complete, which is no problem: it is said, with the number of its rounds. Compare the hash of the
-    secret, the bots and the number of rounds with what the organiser published when the tournament began. Of a round
-    that ended by a fault, such as a crash, the journal is the only witness: its moves are checked, the fault cannot be.
+    does not is not complete, which is no problem: it is said, with the number of its rounds. In the journal of a server
+    that plays forever, each cycle has to follow the one before.
+
+    Compare the hash of the opening line with the one that the organiser published when the tournament began: it stands
+    for the bots, rounds, rules and limits, and for the secret. Of a round that ended by a fault, such as a crash, the
+    journal is the only witness: its moves are checked, the fault cannot be.
 
     The exit status is 1 if anything is wrong. Lines of a type that this version does not know are skipped and counted.
 
@@ -217,32 +219,38 @@ def verify(journals: tuple[Path, ...], show_all: bool) -> None:
       arena verify *.jsonl --all
     """
     from arena.journal.verify import verify_journals
-    from arena.stats.recorded_test import recorded_end
-    from arena.support.text import counted
+    from arena.support.text import counted, printable, with_short_words
 
     with journal_errors(), reading("Verifying", journals) as progress:
-        report = verify_journals(journals, progress=progress, ends_early=recorded_end)
+        report = verify_journals(journals, progress=progress)
     if not report.tournaments:
         refuse_no_journal(journals)
     problems = [*report.torn, *report.problems]
-    shown = len(problems) if show_all else _SCREENFUL
-    for problem in problems[:shown]:
-        click.echo(problem)
-    if more := len(problems[shown:]):
-        click.echo(f"and {more:,} more; `arena verify --all` prints every problem")
+    _print_first(problems, "problem", show_all)
     for remark in report.remarks:
         click.echo(remark)
     completeness = ", but not complete" if report.incomplete else " and complete"
     verdict = counted(len(report.problems), "problem") if report.problems else f"all in order{completeness}"
-    resumed = f", resumed {counted(report.resumes, 'time')}" if report.resumes else ""
     what = f"{counted(report.rounds, 'round')} of {counted(report.tournaments, 'tournament')}"
-    click.echo(f"{what}, {report.voids} void{resumed}: {verdict}")
-    for promise in report.promises if show_all else report.promises[:_SCREENFUL]:
-        click.echo(f"The secret of the deals has the hash {promise}: compare it with the one published before play.")
-    if report.promises:
-        click.echo("The hash says nothing of bots and rounds: compare those, too, with what was published.")
+    click.echo(f"{what}, {report.voids} void: {verdict}")
+    _print_first(report.openings, "hash", show_all)
+    if report.openings:
+        click.echo("Compare each hash with the one published before play; it fixes bots, rounds, rules, limits, deals.")
+    if report.faults:
+        ended = "Rounds that ended by a fault or were forfeited"
+        click.echo(f"{ended}, of which the journal is the only witness: {report.faults}")
     if report.not_rated:
         click.echo(f"Rounds in which a person had help, and which are not rated: {report.not_rated}")
     for name, points in sorted(report.points.items(), key=lambda item: -item[1]):
-        click.echo(f"  {name}: {counted(points, 'point')}")
+        click.echo(f"  {with_short_words(printable(name))}: {counted(points, 'point')}")
     sys.exit(1 if report.problems else 0)
+
+
+def _print_first(lines: "Sequence[object]", what: str, show_all: bool) -> None:
+    from arena.support.text import with_short_words
+
+    shown = len(lines) if show_all else _SCREENFUL
+    for line in lines[:shown]:
+        click.echo(with_short_words(str(line)))
+    if more := len(lines[shown:]):
+        click.echo(f"and {more:,} more; `arena verify --all` prints every {what}")

@@ -4,9 +4,8 @@ Exit status: 0 everything went well, 1 something did not, 2 a wrong call, 130 st
 """
 
 import shutil
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from arena.cli import completion
 from arena.cli.cluster import Cluster, no_cluster_for_match, scheduler_option, ship_option, tournament_of
 from arena.cli.human import person_at_table
-from arena.cli.outcome import play_and_report, played, report_outcome
+from arena.cli.outcome import play_and_report, played, report_outcome, unless_reader_left
 from arena.cli.shared import (
     Refused,
     configured,
@@ -26,13 +25,10 @@ from arena.cli.shared import (
     given,
     options_of,
     quiet_option,
-    with_sandboxes,
 )
 from arena.cli.table import print_standings
-from arena.plan.bot_spec import BotSpec
-from arena.plan.config import Config, bot_with_options, from_command_line
-from arena.plan.options import BOT, OWN, SANDBOX, TOURNAMENT, Option
-from arena.support.signals import INTERRUPTED
+from arena.plan.config import Config, from_command_line
+from arena.plan.options import BOT, OWN, TOURNAMENT, Option
 
 _BOT_KEYS = ", ".join(option.name for option in (*OWN, *BOT) if option.name != "token")
 _BOT_HELP = f"A bot with options of its own: {_BOT_KEYS}."
@@ -58,7 +54,7 @@ def play(bots: tuple[str, ...], seat: int | None, hints: bool, **options: str | 
 
     A BOT is the name of a bundled bot (see `arena bots`), a command line, or name=command. One of them may be human, or
     name=human: that is you, at this terminal. Press h to see the keys. You have no clock unless --st or --tc gives one
-    to both. Without a terminal, a line has the legal moves, and a line of yours is the answer.
+    to both.
 
     Without --journal nothing is kept, unless a bot fails: then everything about the match stays in a temporary folder,
     which the last line names.
@@ -81,19 +77,20 @@ def play(bots: tuple[str, ...], seat: int | None, hints: bool, **options: str | 
         config, ran = played(config, progress, table=table)
         assert config.journal is not None
         if ran.finished:
-            click.echo(_score(config, config.journal))
+            with unless_reader_left(config.journal) if config.kept else nullcontext():
+                click.echo(_score(config, config.journal))
         report_outcome(ran, config)
 
 
 def _score(config: Config, journal: Path) -> str:
-    from arena.bots.fingerprint import same_program
+    from arena.processes.same_program import is_same_bot
     from arena.stats.match_score import match_text  # loads numpy, which nothing needs before the match is over
     from arena.stats.round_summary import RoundResult
     from arena.stats.standings import fold
 
     standings, _ = fold([journal], kind=RoundResult)
     one, two = config.bots
-    is_same = isinstance(one, BotSpec) and isinstance(two, BotSpec) and same_program(one, two)
+    is_same = len(config.programs) == len(config.bots) and is_same_bot(*config.programs)
     return match_text(standings, one.name, two.name, same_program=is_same)
 
 
@@ -157,66 +154,6 @@ def run(
     play_and_report(config, progress_of(events, quiet, config.journal), hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None
-        print_standings([config.journal])
-        click.echo(f"\nEverything is in {config.journal}.")
-
-
-@click.command()
-@click.argument("bundle", metavar="FOLDER", type=click.Path(path_type=Path))
-@click.option("--live", is_flag=True, help="Play the round freely, with both bots: it may take another course.")
-@click.option("--from-start", is_flag=True, help="Lead the bot through the earlier rounds of its process first.")
-@options_of(SANDBOX)
-def rerun(bundle: Path, live: bool, from_start: bool, **options: str | None) -> None:
-    """Lead a bot to the decision at which it failed, ask for it again, and say whether the fault came again.
-
-    FOLDER is the one that the arena names beside a fault; the bundle.json in it will do as well. A bundle has only the
-    names of the variables that `env` gave to a bot: set them for this command.
-
-    Only the bot that failed is started. It is led through the round by the real protocol, with the seed that it had,
-    and the recorded moves are played, whatever it answers. Then it is asked for the very decision at which it failed,
-    with the clock as it was. What the bot did in earlier rounds is not repeated, unless you add --from-start: then it
-    is led through all rounds that its process had played before, which the journal beside FOLDER has.
-
-    The exit status is 0 if the fault came again: the bot failed at this decision with the same ending. It is 1 if it
-    did not: it answered, or another fault came instead. It is 2 if there is no bundle that can be repeated, 3 if the
-    arena itself failed twice, so that nothing is known, and 130 after Ctrl-C. With --live, the same bot has to fail
-    with the same ending, wherever in the round. The opponent is then started as FOLDER.opponent says, which an
-    organiser keeps.
-
-    Bots that were in a sandbox are in one again; the options change that.
-
-    \b
-    Examples:
-      arena rerun cup.faults/1.1-2.3-mybot
-      arena rerun cup.faults/1.1-2.3-mybot --sandbox=false
-      arena rerun cup.faults/1.1-2.3-mybot --from-start
-      arena rerun cup.faults/1.1-2.3-mybot --live
-    """
-    from arena.devtools.rerun import Came
-    from arena.devtools.rerun import rerun as play_once_more
-    from arena.worker.fault_bundle import BundleError
-
-    def started(specs: Sequence[BotSpec]) -> Sequence[BotSpec]:
-        return with_sandboxes(configured(lambda: [bot_with_options(spec, given(options)) for spec in specs]))
-
-    if live and from_start:
-        raise click.UsageError("--live plays one round freely, and --from-start repeats recorded ones; leave out one")
-    try:
-        found = play_once_more(bundle, started, live=live, from_start=from_start)
-    except BundleError as error:
-        raise Refused(str(error)) from None
-    if found is None:
-        click.echo("Stopped.", err=True)
-        sys.exit(INTERRUPTED)
-    click.echo(f"Then: {found.then}\nNow:  {found.now}")
-    click.echo(
-        {
-            Came.AGAIN: "The fault came again.",
-            Came.ANOTHER: "Another fault came instead.",
-            Came.NONE: "The fault did not come again.",
-            Came.VOID: "Whether the fault comes again is not known: the arena itself failed, twice. Try again.",
-        }[found.came]
-    )
-    for remark in found.remarks:
-        click.echo(remark)
-    sys.exit({Came.AGAIN: 0, Came.VOID: 3}.get(found.came, 1))
+        with unless_reader_left(config.journal):
+            print_standings([config.journal])
+            click.echo(f"\nEverything is in {config.journal}.")

@@ -35,16 +35,17 @@ _REASONS: Final = {
 
 def opened_text(event: TournamentOpened) -> str | None:
     """A line about the rounds that are in the journal already. If there are none, one about the hash with which the
-    organiser can prove later that the deals were fixed now; None if there is no such hash."""
+    organiser can prove later what was fixed now; None if there is no such hash."""
     if not event.finished:
-        return _publish_text(event.seed_hash) if event.seed_hash else None
+        return _publish_text(event.opening_hash) if event.opening_hash else None
     left = "nothing is left to play" if event.finished == event.rounds else "resuming"
     are = "is" if event.finished == 1 else "are"
     return f"{event.finished} of {event.rounds} rounds {are} in the journal already: {left}."
 
 
-def _publish_text(seed_hash: str) -> str:
-    return f"Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, {seed_hash}"
+def _publish_text(opening_hash: str) -> str:
+    what = "the hash of the journal's opening line, which fixes bots, rounds, rules, limits and deals"
+    return f"Publish this now: {what}, is {opening_hash}"
 
 
 def duration_text(seconds: float) -> str:
@@ -118,16 +119,22 @@ def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted |
             return server_text(event)
 
 
+_LATER: Final = (
+    "It forfeits its matches under way now, and the others when all else is played. To have it play those, stop the "
+    "arena before, repair the program and resume"
+)
 _COMEBACKS: Final = {
-    Comeback.ACCEPTED: "It plays again if you repair its program and resume with --changed continue.",
-    Comeback.REPAIRED: "It plays again if you repair its program and resume.",
-    Comeback.NONE: "It plays again in another tournament: nothing shows whether a bot that connects was repaired.",
+    Comeback.ACCEPTED: f". {_LATER} with --changed continue.",
+    Comeback.REPAIRED: f". {_LATER}.",
+    Comeback.TOO_LATE: " and forfeits its remaining rounds now, because nothing else is left to play.",
+    Comeback.NONE: "; its remaining rounds are forfeited. It plays again in another tournament: nothing shows here "
+    "whether it was repaired.",
 }
 
 
 def _withdrawal_text(event: BotWithdrawn) -> str:
     withdrawn = f"{event.bot} is {'still ' if event.still else ''}withdrawn after {event.faults} faults in a row"
-    return f"{withdrawn}; its remaining rounds are forfeited. {_COMEBACKS[event.comeback]}"
+    return f"{withdrawn}{_COMEBACKS[event.comeback]}"
 
 
 def _void_text(line: VoidLine) -> str:

@@ -16,9 +16,6 @@ from typing import Final
 import msgspec
 import trio
 
-from arena.bots.process import BotProcess, spawn
-from arena.bots.process_state import SpawnError, exit_words
-from arena.bots.stderr import PassedOn
 from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.client.events import (
     ClientEvent,
@@ -35,6 +32,9 @@ from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
 from arena.human.desk import Desk
 from arena.plan.bot_spec import BotSpec
+from arena.processes.process import BotProcess, spawn
+from arena.processes.process_state import SpawnError, exit_words
+from arena.processes.stderr import PassedOn
 from arena.support.address import parse_address
 from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.support.timestamps import utc_now

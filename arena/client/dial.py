@@ -10,9 +10,9 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.streams import tune
 from arena.support.address import parse_address
 from arena.support.signals import first_exception
+from arena.support.streams import tune
 
 MAYBE_TLS: Final = "; if it speaks TLS, add --tls"
 

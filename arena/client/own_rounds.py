@@ -35,7 +35,7 @@ from protocol.messages import (
 )
 
 _MOST_MOVES: Final = 2000  # of a round; no round by the rules has as many
-_MOST_WAITING: Final = 1000  # rounds whose deals are not revealed yet; in a mirrored match that is half of it
+_MOST_WAITING: Final = 1000  # rounds whose deals are not revealed yet
 _UNKNOWN: Final = "which card was returned is not known here"
 _MASKED: Final = ("return clan", "return tactic")
 

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 
 import trio
 
-from arena.bots.launch import Overrun
-from arena.bots.streams import TcpStream
 from arena.client.dial import ConnectError
 from arena.human.desk import Desk
 from arena.human.guest import Guest
 from arena.plan.bot_spec import HUMAN
+from arena.processes.launch import Overrun
+from arena.support.streams import TcpStream
 
 
 class Person:
@@ -47,4 +47,4 @@ async def seated(desk: Desk) -> AsyncIterator[Person]:
         yield person
         nursery.cancel_scope.cancel()
     if desk.closed.is_set():
-        raise ConnectError("the terminal or the input was closed")
+        raise ConnectError("the terminal was closed")

@@ -15,7 +15,6 @@ import trio
 from msgspec.structs import replace
 
 from arena.cluster.tunnel import RemoteWorker
-from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedRound
 from arena.tournament.crew import CrewWorker, Death
@@ -28,8 +27,6 @@ class Match:
     """A match, from the moment it waits until it is over."""
 
     make: Callable[[], MatchJob]
-    attempts: dict["Shift", "Attempt"] = attrs.field(factory=dict)
-    began: float = math.inf
     over: trio.Event = attrs.field(factory=trio.Event)
     death: Death | None = None
 
@@ -57,7 +54,7 @@ class Attempt:
     def at(cls, match: Match, key: DealKey, away: Away, ahead: int) -> Self:
         """An attempt on a machine, with the deals of so many rounds."""
         job = match.make()
-        bots = tuple(portable(bot) for bot in job.bots if isinstance(bot, BotSpec))
+        bots = tuple(portable(bot.program) for bot in job.bots if bot.program is not None)
         granted = key if key.is_public else GrantedDeals()
         job = replace(job, bots=(bots[0], bots[1]), away=away, key=granted)
         left = deque(planned for planned in job.planned.rounds if planned.id not in job.so_far.finished)
@@ -83,7 +80,7 @@ class Attempt:
         return found
 
     def _dealt(self, planned: PlannedRound) -> dict[tuple[str, int], Dealt]:
-        """The deal of a round. If it mirrors another one, the shift knows its seed; only the salt is needed."""
+        """The deal of a round."""
         voids, job = self.voids.get(planned.id, 0), self.job
         dealt = self.key.deal(planned, job.rules, voids=voids, resumes=job.resumes, bots=job.names)
         return {(planned.id, voids): dealt}

@@ -5,10 +5,8 @@ take only moments, it gets the next one early, so that it need not wait for the 
 are not given early, because another shift may be free sooner; unless they are so short that the shift is probably free
 already, as its last report shows. There are as many shifts as the cluster has threads, and as matches are left.
 
-Stragglers. When nothing else is left to play and the seed is public, the oldest match is played a second time on a
-machine that is free, and the first line of each round counts. With secret deals that would be unfair: a bot that is
-losing could take its time, and hope that the second attempt, with another deal, is the faster one. There only a machine
-that is silent is replaced, which no bot decides.
+A match is given to another machine only if its own is lost or silent, which no bot decides. A bot that is losing could
+take its time, if that gave it another deal.
 """
 
 import contextlib
@@ -44,8 +42,6 @@ from arena.worker.job import (
 )
 
 _BEAT: Final = 2.0  # seconds: a beat to another machine costs more than one to a local worker
-_STRAGGLER: Final = 3.0  # times the usual duration of a match
-_SOON: Final = 5.0  # seconds in which nothing is a straggler
 
 
 class ClusterCrew:
@@ -59,10 +55,8 @@ class ClusterCrew:
         scheduler: str,
         terms: Terms,
         most: int | None = None,
-        twice: bool = False,
     ):
-        """`most` matches are played at once, or as many as the cluster has threads. With `twice`, every match is played
-        twice, to test that each round counts once."""
+        """`most` matches are played at once, or as many as the cluster has threads."""
         assert config.key is not None
         self._config = config
         self._key: DealKey = config.key
@@ -72,7 +66,6 @@ class ClusterCrew:
         self._scheduler = scheduler
         self._terms = terms
         self._most = most
-        self._twice = twice
         self._waiting: deque[Match] = deque()
         self._open: dict[str, Match] = {}  # by id: under way
         self._shifts: list[Shift] = []
@@ -81,7 +74,6 @@ class ClusterCrew:
         self._pace = Pace()
         self._losses = Losses()
         self._is_closing = False
-        self.second_attempts = 0  # at matches that another shift was playing
         self._nursery: trio.Nursery | None = None
         self._bridge: Bridge | None = None
 
@@ -161,10 +153,7 @@ class ClusterCrew:
             return
         while self._waiting and (shift := self._with_room()) is not None:
             self._give(shift, self._waiting.popleft())
-        if not self._waiting or self._twice:
-            self._help_stragglers()
-        matches = len(self._waiting) + len(self._open)
-        needed = min(self._slots, 2 * matches if self._twice else matches)
+        needed = min(self._slots, len(self._waiting) + len(self._open))
         for _ in range(needed - self._tasks):
             assert self._bridge is not None
             self._tasks += 1
@@ -180,39 +169,22 @@ class ClusterCrew:
             room = min(room, 1 + (len(self._waiting) - 1) // len(self._shifts))  # the last ones are shared
         return shift if len(shift.attempts) < room else None
 
-    def _help_stragglers(self) -> None:
-        """Have the oldest matches played a second time, if that is fair and a shift is free."""
-        alone = [(name, match) for name, match in self._open.items() if len(match.attempts) == 1]
-        for name, match in sorted(alone, key=lambda each: each[1].began) if self._key.is_public else ():
-            late = time.monotonic() - match.began > max(_SOON, _STRAGGLER * self._pace.match_seconds)
-            places = {shift.process.host.name for shift in match.attempts}  # rather not there once more
-            others = [shift for shift in self._shifts if name not in shift.attempts]
-            others.sort(key=lambda shift: shift.process.host.name in places)
-            free = min(others, key=lambda shift: len(shift.attempts), default=None)
-            if free is not None and (self._twice or (late and not free.attempts)):
-                self.second_attempts += 1
-                self._give(free, match)
-
     def _give(self, shift: Shift, match: Match) -> None:
         attempt = Attempt.at(match, self._key, shift.process.host.away, self._pace.deals)
-        match.began = min(match.began, time.monotonic())
-        match.attempts[shift] = shift.attempts[attempt.id] = attempt
+        shift.attempts[attempt.id] = attempt
         self._open[attempt.id] = match
         assert self._nursery is not None
         self._nursery.start_soon(self._watch, shift, attempt)
 
     async def _watch(self, shift: Shift, attempt: Attempt) -> None:
-        """Wait for the end of an attempt. The match is over when one attempt is, or when the last one is lost."""
+        """Wait for the end of an attempt. Then the match is over, or its machine is lost."""
         match, began = attempt.match, time.monotonic()
         death = await shift.worker.play(attempt.job)
-        del match.attempts[shift], shift.attempts[attempt.id]
+        del shift.attempts[attempt.id]
         now = time.monotonic()
         if death is None:
             self._pace.match_took(now - max(began, shift.free_since))
         shift.free_since = now
-        if match.over.is_set() or (death is not None and match.attempts):
-            self._look_around()
-            return  # another attempt counts
         if death is not None:
             counts = self._losses.counts(shift.process, frozenset(attempt.job.names))
             match.death = attempt.with_deals(attrs.evolve(death, is_ours=counts))
@@ -231,13 +203,10 @@ class ClusterCrew:
         name = match_of(report)
         attempt = shift.attempts.get(name) if name is not None else None
         if name is not None and (attempt is None or attempt.match is not self._open.get(name)):
-            return  # another attempt ended the match
+            return  # the match was given up
         match report:
             case DealWanted(_, round_id, _) if attempt:
                 await self._grant(shift, attempt, round_id)
-                return
-            case Voided() if attempt and len(attempt.match.attempts) > 1:
-                shift.process.kill()  # the other attempt goes on with the deal that would be void now
                 return
             case Voided(line) if attempt:
                 attempt.voids[line.id] = attempt.voids.get(line.id, 0) + 1

@@ -13,10 +13,10 @@ import attrs
 import msgspec
 
 import arena
-from arena.bots.fingerprint import fingerprint_of
-from arena.bots.sandbox_check import SandboxError, settled
 from arena.cluster.folder import Entry, FolderError, entries_of, folder_of
 from arena.plan.bot_spec import BotSpec, has_interpreter, missing_program
+from arena.processes.fingerprint import fingerprint_of
+from arena.sandbox.sandbox_check import SandboxError, settled
 from arena.support import compilation
 from arena.support.text import printable
 from arena.support.version import VERSION
@@ -141,18 +141,19 @@ def _bot_facts(spec: BotSpec, asked: Asked) -> BotFacts:
 
 
 def _digests(folder: Path, ignored: frozenset[str]) -> dict[str, str]:
-    """The digest of each entry of a folder: of a file what is in it, and whether it can be run. Raises OSError, and
-    FolderError if there are too many."""
+    """The digest of each entry of a folder: of a file what is in it, and whether it can be run. A link to a file
+    elsewhere counts as that file. Raises OSError, and FolderError if there are too many."""
     found = {}
     for entry in entries_of(folder, ignored):
-        found[printable(str(entry.path.relative_to(folder)))] = _digest_of(entry)
+        if entry.path.is_file() or entry.path.is_dir():
+            found[printable(str(entry.path.relative_to(folder)))] = _digest_of(entry)
     return found
 
 
 def _digest_of(entry: Entry) -> str:
     if entry.path.is_dir():
         return "folder" if entry.target is None else f"link to {printable(str(entry.target))}"
-    with open(entry.path, "rb") as file:
+    with open(entry.path, "rb") if entry.target else entry.opened() as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     return f"{'x' if os.access(entry.path, os.X_OK) else '-'}{content[:_DIGITS]}"
 

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from arena.cluster.folder import FolderError, entries_of
+from arena.cluster.folder import Entry, FolderError, entries_of
+from arena.support.text import printable
 
 _MOST_BYTES: Final = 64 << 20  # of a folder: it is sent to every Dask worker through the scheduler
 _MODE: Final = 0o777
@@ -25,24 +26,34 @@ class _Packed(msgspec.Struct, frozen=True, array_like=True):
 
 
 def packed(folder: Path, ignored: frozenset[str] = frozenset()) -> bytes:
-    """What is in a folder without what has a name in `ignored`, or one file. Raises FolderError if it is too much or
-    too large, or if a folder in it is a link to one elsewhere, and OSError."""
-    root, size, found = folder.parent if folder.is_file() else folder, 0, []
+    """What is in a folder without what has a name in `ignored`, or one file. Only what lies in the folder itself: its
+    bot may have fewer rights than the reader, and must not get more by a link. Raises FolderError if something cannot
+    be sent, or if it is too much or too large, and OSError."""
+    root, left, found = folder if folder.is_dir() else folder.parent, _MOST_BYTES, []
     for entry in entries_of(folder, ignored):
-        name, path = os.fsencode(entry.path.relative_to(root)), entry.path
-        if entry.target is not None:
-            if entry.target.is_absolute():
-                raise FolderError(f"{path} is a link to the folder {entry.target}; put that folder itself there")
-            found.append(_Packed(name, 0, None, os.fsencode(entry.target)))
-            continue
-        if path.is_dir():
-            found.append(_Packed(name, stat.S_IMODE(path.stat().st_mode), None))
-            continue
-        size += path.stat().st_size
-        if size > _MOST_BYTES:
+        each = _packed(entry, os.fsencode(entry.path.relative_to(root)), left)
+        left -= len(each.data or b"")
+        if left < 0:
             raise FolderError(f"{folder} has more than {_MOST_BYTES >> 20} MB; copy it to each machine instead")
-        found.append(_Packed(name, stat.S_IMODE(path.stat().st_mode), path.read_bytes()))
+        found.append(each)
     return zlib.compress(msgspec.msgpack.encode(found), 1)
+
+
+def _packed(entry: Entry, name: bytes, most: int) -> _Packed:
+    """One entry. Of a file with more than `most` bytes, one byte more than these."""
+    if entry.target is not None:
+        if entry.target.is_absolute():
+            raise _leaving(entry.path, entry.target)
+        return _Packed(name, 0, None, os.fsencode(entry.target))
+    if stat.S_ISDIR(entry.mode):
+        return _Packed(name, stat.S_IMODE(entry.mode), None)
+    with entry.opened() as file:
+        return _Packed(name, stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read(most + 1))
+
+
+def _leaving(link: Path, target: Path) -> FolderError:
+    kind = "folder" if target.is_dir() else "file"
+    return FolderError(printable(f"{link} -> {target}: this link leaves the bot's folder; copy the {kind} into it"))
 
 
 def unpacked_into(folder: Path, data: bytes) -> None:

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from distributed import get_worker
 
-from arena.bots.process_state import exit_words
 from arena.cluster.parcel import discard
+from arena.processes.process_state import exit_words
 from arena.worker.process import END_SECONDS, WorkerProcess
 
 TOPIC: Final = "schotten-arena"  # one for all tournaments: a scheduler keeps the latest events of each topic

@@ -1,170 +1,85 @@
-"""The host's side of the attempts (escapes/): what a hostile bot would like to have, laid out for it."""
+"""The host's side of the attempts (sandbox_attempts): what a hostile bot would like to have, laid out for it."""
 
 import contextlib
+import dataclasses
 import json
-import os
 import secrets
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from arena.devtools.escapes.attempt import MARK, Baits
-from arena.devtools.escapes.calls import call
-from arena.devtools.escapes.packed import write_packed
+from arena.devtools.sandbox_attempts import MARK, Baits, SomeBaits
 
-_VARIABLE: Final = "ARENA_BAIT"  # of the host's environment
+_PROGRAM: Final = "sandbox_attempts.py"
 _WAIT_FOR_END: Final = "import sys; sys.stdin.read()"
-_USER_KEYRING: Final = -4
-_KEYCTL_UNLINK: Final = 9
 
 
 @contextlib.contextmanager
-def laid_out(folder: Path, scratch_bytes: int, memory: int) -> Iterator[Baits]:
-    """Lay out baits in an empty folder that other users can enter, for the duration of the block. Without a sandbox,
-    every bait can be reached; nothing else is touched."""
-    mark = MARK.decode() + secrets.token_hex(16)
-    name = f"arena-escape-{secrets.token_hex(8)}"
-    own, hidden, opponent = (_folder(folder / each) for each in ("own", "hidden", "opponent"))
-    write_packed(own / "escapes.pyz")
-    files = {
-        "hidden": _file(hidden / "private", mark, 0o600),
-        "journal": _file(hidden / "cup.jsonl", mark, 0o644),
-        "secret": _file(hidden / "cup.secret", mark, 0o600),
-        "opponent": _file(opponent / "bot.py", mark, 0o644),
-    }
+def laid_out(memory: int) -> Iterator[Baits]:
+    """Lay out baits in a temporary folder, for the duration of the block. Without a sandbox, every bait can be reached;
+    nothing else is touched."""
+    mark = new_mark()
     with contextlib.ExitStack() as stack:
-        fifo = stack.enter_context(_fifo(hidden / "fifo"))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-baits-")))
+        folder.chmod(0o755)  # an arena that is run by root starts a sandboxed bot as another user
+        own, hidden, opponent = (new_folder(folder / each) for each in ("own", "hidden", "opponent"))
         first, host = (stack.enter_context(_process(mark)) for _ in range(2))
-        for address in (str(hidden / "socket"), "\0" + name):
-            stack.enter_context(_listener(socket.AF_UNIX, address))
-        (hidden / "socket").chmod(0o666)
-        stack.enter_context(_key(name))
-        stack.enter_context(_inheritable(files["hidden"]))
-        stack.enter_context(_variable(mark))
         yield Baits(
-            **files,
+            hidden=new_file(hidden / "private", mark, 0o600),
+            opponent=new_file(opponent / "bot.py", mark),
             own=str(own),
-            shared=str(own / "escapes.pyz"),
-            fifo=fifo,
-            socket=str(hidden / "socket"),
-            scratch=str(_folder(folder / "scratch", 0o777)),
-            shared_memory="/dev/shm",
-            scratch_bytes=scratch_bytes,
+            program=new_file(own / _PROGRAM, resources.files(__package__).joinpath(_PROGRAM).read_text("utf-8")),
             memory=memory,
             first_process=first,
             host_process=host,
-            tcp=stack.enter_context(_listener(socket.AF_INET, ("127.0.0.1", 0))),
-            tcp6=_port_of_ipv6(stack),
-            udp=stack.enter_context(_listener(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM)),
-            abstract=name,
-            key=name,
+            tcp=stack.enter_context(listener(socket.AF_INET, ("127.0.0.1", 0))),
         )
 
 
-@contextlib.contextmanager
-def laid_out_anywhere(scratch_bytes: int, memory: int) -> Iterator[Baits]:
-    """Baits in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="arena-baits-") as folder:
-        os.chmod(folder, 0o755)  # an arena that is run by root starts a sandboxed bot as another user
-        with laid_out(Path(folder), scratch_bytes, memory) as baits:
-            yield baits
-
-
-def inside(baits: Baits) -> Baits:
-    """The baits for a bot in a sandbox, where some of them have another name."""
-    return baits._replace(first_process=1, scratch="/tmp")
+def inside(baits: SomeBaits) -> SomeBaits:
+    """The baits for a bot in a sandbox, where one of them has another name."""
+    return dataclasses.replace(baits, first_process=1)
 
 
 def told(baits: Baits) -> Path:
     """The file that tells the bot of its baits."""
-    path = Path(baits.own) / "baits.json"
-    path.write_text(json.dumps(baits._asdict()))
-    path.chmod(0o644)
-    return path
+    return Path(new_file(Path(baits.own) / "baits.json", json.dumps(dataclasses.asdict(baits))))
 
 
-def _folder(path: Path, mode: int = 0o755) -> Path:
+def new_mark() -> str:
+    return MARK.decode() + secrets.token_hex(16)
+
+
+def new_folder(path: Path, mode: int = 0o755) -> Path:
     path.mkdir()
     path.chmod(mode)
     return path
 
 
-def _file(path: Path, text: str, mode: int) -> str:
-    path.touch(mode)
-    path.write_text(text)
+def new_file(path: Path, text: str, mode: int = 0o644) -> str:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
     return str(path)
-
-
-@contextlib.contextmanager
-def _fifo(path: Path) -> Iterator[str]:
-    """A named pipe that somebody reads."""
-    os.mkfifo(path)
-    path.chmod(0o666)
-    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        yield str(path)
-    finally:
-        os.close(reader)
 
 
 @contextlib.contextmanager
 def _process(mark: str) -> Iterator[int]:
     """A process that ends with the block, also if the attempts killed it before."""
     command = [sys.executable, "-I", "-S", "-c", _WAIT_FOR_END, mark]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env={_VARIABLE: mark}) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         yield process.pid
 
 
 @contextlib.contextmanager
-def _listener(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> Iterator[int]:
+def listener(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> Iterator[int]:
     """A socket that can be reached, and its port. The kernel completes connections by itself."""
-    with socket.socket(family, kind) as listener:
-        listener.bind(address)
+    with socket.socket(family, kind) as heard:
+        heard.bind(address)
         if kind == socket.SOCK_STREAM:
-            listener.listen()
-        yield 0 if family == socket.AF_UNIX else listener.getsockname()[1]
-
-
-def _port_of_ipv6(stack: contextlib.ExitStack) -> int:
-    """The port of a listener that is closed with the stack; 0 on a host without IPv6."""
-    with contextlib.suppress(OSError):
-        return stack.enter_context(_listener(socket.AF_INET6, ("::1", 0)))
-    return 0
-
-
-@contextlib.contextmanager
-def _inheritable(path: str) -> Iterator[None]:
-    """A descriptor that programs which the host starts would have, if it did not take care."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.set_inheritable(descriptor, True)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _variable(mark: str) -> Iterator[None]:
-    os.environ[_VARIABLE] = mark
-    try:
-        yield
-    finally:
-        del os.environ[_VARIABLE]
-
-
-@contextlib.contextmanager
-def _key(description: str) -> Iterator[None]:
-    """A key in the keyring of the user. A host without keyrings, or that refuses them, has nothing to find."""
-    try:
-        key = call("add_key", b"user", description.encode(), b"x", 1, _USER_KEYRING)
-    except OSError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        call("keyctl", _KEYCTL_UNLINK, key, _USER_KEYRING)
+            heard.listen()
+        yield 0 if family == socket.AF_UNIX else heard.getsockname()[1]

@@ -10,8 +10,8 @@ import trio
 
 from arena.bots.conversation import ConversationLimits
 from arena.bots.link import Link
-from arena.bots.process import BotProcess, spawn
 from arena.plan.bot_spec import BotSpec
+from arena.processes.process import BotProcess, spawn
 
 _LIMITS: Final = ConversationLimits(kept_lines=500)  # of a failed check: some rounds, about a megabyte
 

@@ -8,12 +8,12 @@ from typing import Final
 
 import trio
 
-from arena.bots.process_state import exit_words
 from arena.devtools.bot_sources import BotSource, Contact
 from arena.devtools.examination import Check, Examination, Finding, Observer, Skip, TooSlow, Warned
 from arena.devtools.probe import CheckLimits, Misbehaved
 from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
+from arena.processes.process_state import exit_words
 from engine.ruleset import PRESETS
 
 # How much a bot may still grow in the second half of the rounds; the heap of a young Java program does, for example.
@@ -48,7 +48,7 @@ async def _hello(exam: Examination) -> str:
 
 async def _right_id(exam: Examination) -> str:
     probe = await exam.probe()
-    probe.id_step = 1001  # a bot that counts requests itself gets the id wrong
+    probe.session.id_step = 1001  # a bot that counts requests itself gets the id wrong
     await probe.play_match(PRESETS["base"], 1, exam.until)
     await probe.expect_silence()
     return f"{len(probe.answer_ms)} answers"

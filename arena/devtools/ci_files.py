@@ -19,8 +19,8 @@ elo1 = 20             # better; the smaller the difference, the more rounds it t
 max-rounds = 20000
 
 [each]
-# What belongs to a bot besides its program, such as "net.bin". Name all that it reads: a pull request that changes
-# none of these files passes without a test, and a test never mixes two versions of them.
+# What belongs to a bot besides its program, such as "net.bin". Name all that it reads: a test never mixes two versions
+# of these files. A pull request that changes no file of the folder, other than *.md, passes without a test.
 fingerprint = {fingerprint}
 
 [[bot]]

@@ -15,9 +15,9 @@ import attrs
 import trio
 
 from arena.bots.conversation import said_text
-from arena.bots.process_state import SpawnError
 from arena.devtools.bot_sources import BotSource, ConnectTimeout
 from arena.devtools.probe import CheckLimits, Misbehaved, Probe, plain
+from arena.processes.process_state import SpawnError
 
 
 class Verdict(enum.Enum):

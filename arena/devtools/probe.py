@@ -10,14 +10,14 @@ import attrs
 import trio
 
 from arena.bots.conversation import LinkClosed, said_text
-from arena.bots.process_state import exit_words
 from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
 from arena.match.host import Host
-from arena.match.referee import Ask, Referee
+from arena.match.referee import Question, Referee
 from arena.plan.deals import DealKey, Dealt
 from arena.plan.schedule import RoundId
 from arena.plan.time_control import USUAL_MS
+from arena.processes.process_state import exit_words
 from engine.cards import SEATS, other
 from engine.deal import Deal
 from engine.ruleset import RuleSet
@@ -57,7 +57,7 @@ class CheckLimits:
 
     start_ms: int = USUAL_MS
     move_ms: int = USUAL_MS
-    leave_ms: int = 2_000
+    leave_ms: int = USUAL_MS  # to end by itself; less would fail honest bots on a busy machine
     patience_ms: int = 5_000  # the least time to wait for an answer, to tell a slow bot from one that hangs
 
     @property
@@ -99,7 +99,6 @@ class Probe:
         self.longest_note = self.most_noted = 0  # in characters; of all notes of a round
         self.matches = 0
         self._link = contact.link
-        self.id_step = 1  # between the ids of two requests, in matches that start from now on
 
     @property
     def session(self) -> Session:
@@ -153,7 +152,6 @@ class Probe:
             rules=rules.name,
             clock=MatchClock(self.limits.move_ms, None, 0),
         )
-        self._host.id_step = self.id_step
         await self.say(self._host.start_match())
 
     async def end_match(self) -> None:
@@ -184,7 +182,7 @@ class Probe:
             answered += 1
             await self._take_answer(current)
 
-    def _next_question(self, current: Round) -> Ask | None:
+    def _next_question(self, current: Round) -> Question | None:
         """Makes the opponent's moves. Returns the next question to the bot; None if the round is over."""
         referee = current.referee
         while (ask := referee.ask()) and ask.seat != self._host.seat:
@@ -197,7 +195,7 @@ class Probe:
         assert ask is not None
         await self._ask(ask)
 
-    async def _ask(self, ask: Ask) -> None:
+    async def _ask(self, ask: Question) -> None:
         await self.say(self._host.ask(ask, Clock(self.limits.move_ms, None)))
 
     async def _take_answer(self, current: Round) -> None:

@@ -130,7 +130,7 @@ class _RepeatedRound:
         while start is not None:
             start = await self._lead_from(start)
         assert self._record.outcome is not None
-        if end := self._host.end_round(self._record.outcome, self._recorded.revealed):
+        if end := self._host.end_round(self._record.outcome, [self._recorded.deal]):
             await driven(self._player.tell(end))
         return self._score.after(self._record.outcome)
 

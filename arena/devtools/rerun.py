@@ -1,27 +1,26 @@
 """`arena rerun`: the round of a fault again, from its bundle.
 
-By default only the bot that failed is started. It is led through the recorded round (match/led_round.py) with the seed
-and the times that it had, up to the decision at which it failed, and is asked for that decision with the clock as it
-was. Nothing of this depends on the opponent. With `--from-start` it is led through all rounds that its process had
-played before, in the same way. `--live` plays the round freely instead, with both bots.
+By default only the bot that failed is started, or another one that the caller names in its place. It is led through the
+recorded round (match/led_round.py) with the seed and the times that it had, up to the decision at which it failed, and
+is asked for that decision with the clock as it was. Nothing of this depends on the opponent. With `--from-start` it is
+led through all rounds that its process had played before, in the same way. `--live` plays the round freely instead,
+with both bots.
 """
 
 import enum
 import os
-import re
-import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 import trio
+from msgspec.structs import replace
 
 from arena.bots.player import LocalPlayer, StartFailure
-from arena.bots.stderr import PassedOn
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.watchdog import Watchdog
 from arena.devtools.earlier_rounds import EarlierMatch, earlier_matches
-from arena.journal.endings import Fault, is_between_rounds
+from arena.journal.endings import Fault
 from arena.journal.lines import game_record
 from arena.match.host import Host
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
@@ -30,13 +29,13 @@ from arena.match.referee import Referee
 from arena.match.round_play import Void
 from arena.plan.bot_spec import BotError, BotSpec
 from arena.plan.deals import Dealt
-from arena.plan.legacy_deals import recoloured
-from arena.plan.recorded_config import RecordedBot, spec_of
+from arena.plan.recorded_config import spec_of
 from arena.plan.schedule import MatchId, PlannedMatch
+from arena.processes.stderr import PassedOn
 from arena.support.signals import calling_on_signals
 from arena.support.text import counted, printable
 from arena.support.timestamps import utc_now
-from arena.worker.fault_bundle import BundledStart, BundleError, FaultBundle, opponents_folder, read_bundle
+from arena.worker.fault_bundle import BundleError, FaultBundle, opponents_folder, read_bundle
 from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import NotationError
@@ -82,8 +81,8 @@ class _Bundled:
             raise self.error(str(error)) from None
         self.seat: Seat = SEATS[self.facts.fault.seat]
         self.first: Seat = SEATS[self.facts.first]
-        self.start = self.facts.start or _probable_start(self.facts)
-        self.moves = tuple(RecordedMove(*move) for move in self.facts.moves or ())
+        self.start = self.facts.start
+        self.moves = tuple(RecordedMove(*move) for move in self.facts.moves)
 
     def error(self, problem: str) -> BundleError:
         return BundleError(f"{self.path}: {printable(problem)}")
@@ -92,7 +91,6 @@ class _Bundled:
     def dealt(self) -> Dealt:
         seed = self.facts.seed
         deal = Deal.from_seed(seed, self.rules.tactics)
-        deal = recoloured(deal, seed) if self.facts.recoloured else deal
         return Dealt(seed, self.start.salt, deal, self.start.attempt, self.start.bot_seeds)
 
     @property
@@ -105,16 +103,47 @@ class _Bundled:
         then = f"{fault.bot}: {fault.ending}: {fault.detail}"
         return Rerun(came, printable(then), printable(now), tuple(remarks))
 
-    def specs(self, bots: Sequence[RecordedBot], started: Started) -> Sequence[BotSpec]:
-        """How to start these bots again."""
-        for bot in bots:
-            if bot.remote:
-                problem = f"the arena did not start {bot.name}, a person or a bot that connected, and so cannot now"
-                raise self.error(f"{problem}; the messages of the round are beside it")
+    def specs(self, seats: Sequence[Seat], started: Started, instead: BotSpec | None) -> Sequence[BotSpec]:
+        """How to start the bots on these seats again, the one at fault as `instead` says."""
+        own = instead and self._replaced(instead)
+        return started([own if own and seat == self.seat else self._spec(seat) for seat in seats])
+
+    def _spec(self, seat: Seat) -> BotSpec:
+        bot = self.facts.bots[seat]
+        if bot.remote:
+            problem = f"the arena did not start {bot.name}, a person or a bot that connected, and so cannot now"
+            own = "; name a bot to start after the folder" if seat == self.seat else ""
+            raise self.error(f"{problem}{own}; the messages of the round are beside it")
         try:
-            return started([_in_folder(spec_of(bot), self.facts.cwd) for bot in bots])
+            spec = spec_of(bot)
         except BotError as error:
             raise self.error(str(error)) from None
+        return attrs.evolve(spec, cwd=Path(self._cwd()) / (spec.cwd or ""))
+
+    def _replaced(self, instead: BotSpec) -> BotSpec:
+        """The bot at fault with another command, but with the limits that it had."""
+        spec = spec_of(replace(self.facts.bots[self.seat], cmd=instead.command))
+        return attrs.evolve(spec, cwd=instead.cwd, sandbox=attrs.evolve(spec.sandbox, own_dir=False))
+
+    def not_given(self, specs: Sequence[BotSpec]) -> Iterator[str]:
+        """What these bots had of their starter's in the first run, and do not have now."""
+        recorded = {bot.name: bot for bot in self.facts.bots}
+        for spec in specs:
+            then = recorded[spec.name]
+            options = [f"--env {name}=…" for name in then.env or () if name not in dict(spec.env)]
+            options += ["--inherit-env"] if then.inherit_env and not spec.inherit_env else []
+            box = then.sandbox or spec.sandbox
+            shown, now = box.exposed(Path(self._cwd(), then.dir or "")), spec.sandbox.exposed(spec.cwd or Path())
+            options += [f"--expose {path}" for path in shown if path not in now]
+            options += [f"--sandbox-user {box.user}"] if box.user not in (None, spec.sandbox.user) else []
+            if options:
+                had = f"Then, {spec.name} was started with {' '.join(options)}"
+                yield printable(f"{had}. These are not taken from a bundle: add what it needs.")
+
+    def _cwd(self) -> str:
+        """The folder in which the arena ran. Only the organiser has it; an author's own is the current one."""
+        beside = _beside(self.path)
+        return self.facts.cwd or (read_bundle(beside).cwd if beside.is_dir() else "")
 
     @property
     def is_of_start(self) -> bool:
@@ -123,8 +152,6 @@ class _Bundled:
     def check_moves(self) -> None:
         """Raise BundleError unless the recorded moves lead to the decision at which the bot failed."""
         name = self.facts.fault.bot
-        if self.facts.moves is None:
-            raise self.error("this bundle has no moves, as in earlier versions; --live plays its round freely")
         if not self.start.begun:
             problem = f"{name} failed between two rounds, before it was asked for a decision of this one"
             raise self.error(f"{problem}; there is no decision to ask for again, but --live plays the round freely")
@@ -137,56 +164,45 @@ class _Bundled:
             raise self.error(f"{at} {name}; --live plays the round freely")
 
 
-def _probable_start(facts: FaultBundle) -> BundledStart:
-    """What an older bundle does not say, as well as it can be said."""
-    match, _, number = facts.round.rpartition(".")
-    count = int(number) if re.fullmatch("[1-9][0-9]{0,8}", number) else 1
-    return BundledStart(
-        match=match,
-        number=count,
-        rounds=count,
-        points=(0, 0),
-        salt=secrets.token_hex(16),
-        begun=not is_between_rounds(facts.fault.detail),
-    )
-
-
 def _of_both(path: Path) -> FaultBundle:
     """The bundle with the opponent, which is not in the folder that its author may get. Raises BundleError."""
     own = read_bundle(path)
     if all(bot.cmd or bot.remote for bot in own.bots):
         return own
-    place = opponents_folder(Path(os.path.abspath(path if path.is_dir() else path.parent)))
+    place = _beside(path)
     if place.is_dir():
         return read_bundle(place)
     problem = f"how its opponent was started is not in this folder but in {place}, which is missing"
     raise BundleError(printable(f"{path}: {problem}; without --live only {own.fault.bot} is started"))
 
 
-def _in_folder(spec: BotSpec, cwd: str) -> BotSpec:
-    return attrs.evolve(spec, cwd=Path(cwd) / (spec.cwd or ""))
+def _beside(path: Path) -> Path:
+    return opponents_folder(Path(os.path.abspath(path if path.is_dir() else path.parent)))
 
 
-def rerun(path: Path, started: Started, *, live: bool = False, from_start: bool = False) -> Rerun | None:
-    """Repeat the fault of the bundle in this folder or file, with the bots as `started` changes them. `live`: play the
-    round freely, with both bots. `from_start`: lead the bot through the earlier rounds of its process first. Returns
-    None if a signal stopped it. Raises BundleError."""
+def rerun(
+    path: Path, started: Started, *, instead: BotSpec | None = None, live: bool = False, from_start: bool = False
+) -> Rerun | None:
+    """Repeat the fault of the bundle in this folder or file, with the bots as `started` changes them, which may raise
+    to start none. `instead`: start this one in place of the bot at fault. `live`: play the round freely, with both
+    bots. `from_start`: lead the bot through the earlier rounds of its process first. Returns None if a signal stopped
+    it. Raises BundleError."""
     bundle = _Bundled(path, both=live)
-    if live:
-        both = bundle.specs(bundle.facts.bots, started)
-        return _alone(bundle, _unless_void(lambda: _play_live(bundle, both)))
-    if not bundle.is_of_start:
+    if not live and not bundle.is_of_start:
         bundle.check_moves()
     earlier = earlier_matches(path, bundle.facts.fault.bot, bundle.start) if from_start else []
-    (spec,) = bundle.specs([bundle.facts.bots[bundle.seat]], started)
-    found = _unless_void(lambda: _lead(bundle, spec, earlier))
+    specs = bundle.specs(SEATS if live else [bundle.seat], started, instead)
+    found = _unless_void(lambda: _play_live(bundle, specs) if live else _lead(bundle, specs[0], earlier))
+    if found is None:
+        return None
+    found = attrs.evolve(found, remarks=(*found.remarks, *bundle.not_given(specs)))
     return found if from_start else _alone(bundle, found)
 
 
-def _alone(bundle: _Bundled, found: Rerun | None) -> Rerun | None:
+def _alone(bundle: _Bundled, found: Rerun) -> Rerun:
     """What was found without the earlier rounds of the process, if there were any."""
     count = bundle.start.round_count
-    if found is None or not count:
+    if not count:
         return found
     before = f"Its process had played {counted(count, 'round')} before this one. Earlier rounds are not repeated"
     return attrs.evolve(found, remarks=(*found.remarks, f"{before}; --from-start leads the bot through them first."))
@@ -254,7 +270,7 @@ class _Led:
                 if void is not None or (self._answers and self._answers[-1].fault):
                     return self._found(void, f" in round {recorded.line.id} already")
                 assert record.outcome is not None
-                if end := host.end_round(record.outcome, recorded.revealed):
+                if end := host.end_round(record.outcome, [recorded.deal]):
                     await driven(self._player.tell(end))
                 score = score.after(record.outcome)
             if match.id != self._bundle.start.match and (over := host.end_match(score)):
@@ -334,11 +350,11 @@ def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:
 
 async def _play_live(bundle: _Bundled, specs: Sequence[BotSpec]) -> Rerun:
     rules, first, watch = bundle.rules, bundle.first, Watchdog()
-    planned = PlannedMatch(MatchId("rerun"), (0, 1), first, 1, mirrored=False, paired=False, begins=rules.begins)
+    planned = PlannedMatch(MatchId("rerun"), (0, 1), first, 1, rules.begins)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch.run)
         one, two = (LocalPlayer(spec, TrioProcesses(nursery), PassedOn()) for spec in specs)
-        match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True, {})
+        match = Match(planned, rules, (one, two), watch, lambda *_: None, lambda _: True)
         played = await driven(match.play_round(planned.rounds[0], bundle.score, bundle.dealt, utc_now()), watch)
         await driven(one.leave())
         await driven(two.leave())

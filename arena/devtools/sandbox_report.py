@@ -8,7 +8,7 @@ import attrs
 
 from arena.devtools.sandbox_trial import Finding
 
-_WIDTH: Final = 28  # of the longest name of an attempt
+_WIDTH: Final = 20  # more than the longest name of an attempt
 _REMEDY: Final = (
     "Let no bot of a stranger run here until this is mended: update the kernel and bubblewrap, and if it stays, report "
     "the output of `arena sandbox --json`."

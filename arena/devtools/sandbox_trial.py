@@ -1,4 +1,4 @@
-"""Try the sandbox on this machine: start a bot in it that makes every attempt to get out (escapes/)."""
+"""Try the sandbox on this machine: start a bot in it that makes every attempt to get out (sandbox_attempts)."""
 
 import json
 import os
@@ -10,15 +10,14 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.launch import Overrun
-from arena.bots.process import spawn
-from arena.bots.process_tree import descendants
-from arena.bots.sandbox_check import settled
-from arena.devtools.baits import inside, laid_out_anywhere, told
-from arena.devtools.escapes.attempt import Attempt, Baits, Result
-from arena.devtools.escapes.run import ATTEMPTS
+from arena.devtools.baits import inside, laid_out, told
+from arena.devtools.sandbox_attempts import TRIALS, Attempt, Baits, Result
 from arena.plan.bot_spec import BotSpec
-from arena.plan.sandbox import SCRATCH, Level, Sandbox
+from arena.plan.sandbox import Level, Sandbox
+from arena.processes.launch import Overrun
+from arena.processes.process import spawn
+from arena.processes.process_tree import descendants
+from arena.sandbox.sandbox_check import settled
 
 _MEMORY: Final = 128 * 2**20  # bytes that the bot may use
 _SECONDS: Final = 120  # for all attempts that a bot survives, and again for each of the others
@@ -54,11 +53,10 @@ async def try_sandbox(user: str | None, tell: Callable[[Finding], None]) -> list
         found.append(finding)
         tell(finding)
 
-    with laid_out_anywhere(SCRATCH, _MEMORY) as baits:
-        (spec,) = settled([_bot(inside(baits), user)]).bots
-        assert isinstance(spec, BotSpec)
+    with laid_out(_MEMORY) as baits:
+        (spec,) = settled([_bot(inside(baits), user)]).programs
         survived = await _run(spec)
-        for attempt in ATTEMPTS.values():
+        for attempt in TRIALS.values():
             keep(_finding(attempt, await _run(spec, attempt.name) if attempt.fatal else survived))
         keep(_nothing_left(survived))
     return found
@@ -67,7 +65,7 @@ async def try_sandbox(user: str | None, tell: Callable[[Finding], None]) -> list
 def _bot(baits: Baits, user: str | None) -> BotSpec:
     """The bot that makes the attempts, with the system's Python if there is one: other users can run it."""
     python = shutil.which("python3", path=_SYSTEM_PROGRAMS) or sys.executable
-    command = (python, "-I", "-S", baits.shared, str(told(baits)))
+    command = (python, "-I", "-S", baits.program, str(told(baits)))
     return BotSpec("bots", command, memory=_MEMORY, sandbox=Sandbox(Level.FULL, user=user))
 
 

@@ -5,7 +5,6 @@ plays at random; in some languages there is also a bot with a strategy and with 
 """
 
 import enum
-import json
 import re
 import shlex
 import shutil
@@ -19,6 +18,7 @@ import attrs
 
 from arena.devtools.ci_files import TEST, WORKFLOW, github_files
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
+from arena.plan.bot_spec import name_from
 from arena.support.suggestion import did_you_mean
 from arena.support.version import installed_from
 from protocol.names import NAME_RULE, name_problem
@@ -110,7 +110,7 @@ def choose(request: Request) -> str:
 
 
 if __name__ == "__main__":
-    run(choose, name={name})
+    run(choose, name="{name}")
 '''
 
 
@@ -123,18 +123,16 @@ class NewBot:
     needs: str
     build: str | None = None
     run_tests: str | None = None
+    name: str | None = None  # if the command would give the bot another one
 
     @property
     def check(self) -> str:
-        return f"arena check {_quoted(self.run)}"
+        return f'arena check "{self.run}"'
 
     @property
     def play(self) -> str:
-        return f"arena play {_quoted(self.run)} greedy"
-
-
-def _quoted(command: str) -> str:
-    return shlex.quote(command) if set(command) & set("\"'$`\\!") else f'"{command}"'
+        name = f"{self.name}=" if self.name else ""
+        return f'arena play {name}"{self.run}" greedy'
 
 
 def new_bot(language: str, name: str, strategy: Strategy = Strategy.RANDOM) -> NewBot:
@@ -159,7 +157,9 @@ def new_bot(language: str, name: str, strategy: Strategy = Strategy.RANDOM) -> N
         )
     files = {_named(file, name, stem): _named(text, name, stem) for file, text in texts.items()}
     build = starter.build and _named(starter.build, name, stem)
-    return NewBot(files, _named(starter.run, name, stem), starter.needs, build, starter.run_tests)
+    run = _named(starter.run, name, stem)
+    other_name = name if name_from(shlex.split(run)) != name else None
+    return NewBot(files, run, starter.needs, build, starter.run_tests, other_name)
 
 
 # What the examples call themselves in their hello, and how their files, programs and classes are called.
@@ -193,7 +193,7 @@ def _python_bot(name: str, strategy: Strategy) -> NewBot:
     bot = NewBot({}, shlex.join(("python3", f"{name}.py")), "python3")
     match strategy:
         case Strategy.RANDOM:
-            text = _PYTHON_BOT.format(about=_about(_ABOUT, name, bot), package=PACKAGE, name=_quoted_name(name))
+            text = _PYTHON_BOT.format(about=_about(_ABOUT, name, bot), package=PACKAGE, name=name)
             return attrs.evolve(bot, files={f"{name}.py": text} | sdk_files())
         case Strategy.GREEDY:
             bot = attrs.evolve(bot, run_tests="python3 -m unittest")
@@ -202,12 +202,7 @@ def _python_bot(name: str, strategy: Strategy) -> NewBot:
 
 def _about(text: str, name: str, bot: NewBot) -> str:
     """`text` for the docstring of a bot."""
-    filled = text.format(name=name, check=bot.check, play=bot.play, run_tests=bot.run_tests)
-    return filled.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')  # a name may contain any of them
-
-
-def _quoted_name(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
+    return text.format(name=name, check=bot.check, play=bot.play, run_tests=bot.run_tests)
 
 
 def _greedy_files(name: str, bot: NewBot) -> dict[str, str]:
@@ -216,8 +211,8 @@ def _greedy_files(name: str, bot: NewBot) -> dict[str, str]:
         _GREEDY_TITLE: _about(_ABOUT_GREEDY, name, bot),
         "from protocol.bot_runner import": f"from {PACKAGE} import",
         "from protocol.messages import": f"from {PACKAGE}.messages import",
-        '"greedy-starter"': _quoted_name(name),
-        '"example_bots.greedy_starter"': _quoted_name(name),
+        '"greedy-starter"': f'"{name}"',
+        '"example_bots.greedy_starter"': f'"{name}"',
     }
     texts = {f"{name}.py": _example("greedy_starter.py"), "test_bot.py": _example("greedy_starter_test.py")}
     for file, text in texts.items():

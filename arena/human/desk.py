@@ -1,5 +1,4 @@
-"""Where a person sits: it shows them the round and takes their decisions. arena/cli has two of them, one on a terminal
-and one with lines of text."""
+"""Where a person sits: it shows them the round and takes their decisions. arena/cli has the one on a terminal."""
 
 import abc
 from collections.abc import Callable

@@ -126,7 +126,7 @@ def _keys(screen: TableScreen) -> Iterator[str]:
     if screen.help:
         yield "h back"
     elif screen.choice is not None:
-        yield "arrows choose  Enter plays"
+        yield "arrows, 1-9 choose  Enter plays"
         yield from ["c claim"] * (screen.choice.view.phase is Phase.CLAIM)
         yield "? why"
         yield from ["u take back"] * (screen.decided > 0 and not screen.at_server)

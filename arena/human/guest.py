@@ -18,13 +18,15 @@ from protocol.session import Role, Session
 _CHUNK: Final = 64 * 1024
 
 
-class Guest:
-    """`take_back` is called when the person wants to take back the last decision; then the connection ends."""
+# What the person's end says, before it leaves, to take back the last decision. No bot may say it, and no server
+# understands it: only the link of a person does (table.py).
+TAKE_BACK: Final = b'{"type":"take_back"}'
 
-    def __init__(self, name: str, desk: Desk, take_back: Callable[[], None] = lambda: None):
+
+class Guest:
+    def __init__(self, name: str, desk: Desk):
         self._hello = BotHello(PROTOCOL, name)
         self._desk = desk
-        self._take_back = take_back
 
     async def converse(self, stream: trio.abc.Stream) -> None:
         """Play on this connection until either side closes it. Raises RemoteProtocolError in a group."""
@@ -63,11 +65,11 @@ class Guest:
     ) -> None:
         with _only_real_rounds():
             move = await self._desk.choose(request)
-        if isinstance(move, Wish):
-            self._take_back()
-            conversation.cancel()
-        else:
-            with _ends_with_the_connection():
+        with _ends_with_the_connection():
+            if isinstance(move, Wish):
+                await stream.send_all(TAKE_BACK + b"\n")
+                conversation.cancel()
+            else:
                 await stream.send_all(session.send(Action(request.id, move)))
 
 

@@ -29,7 +29,7 @@ _NEWS_LINES: Final = 3
 _LONGEST_MOVE: Final = 40  # characters that can be typed
 _NO_TAKE_BACK: Final = "At a server nothing can be taken back: the opponent has seen it, and the round is rated."
 _BASE: Final = RuleSet()
-YOU: Final = "You: "  # before the person's own moves
+_YOU: Final = "You: "  # before the person's own moves
 _NOT_RATED: Final = "Taken back; this round is not rated now."
 
 
@@ -261,7 +261,7 @@ class TableScreen:
         assert self.choice is not None
         view = self.choice.view
         why = view.why_claim(move, self.them)
-        turn = self.news[0] + ", " if self.news and self.news[0].startswith(YOU) else YOU
+        turn = self.news[0] + ", " if self.news and self.news[0].startswith(_YOU) else _YOU
         return attrs.evolve(
             self._idle(Stage.THINKING),
             position=view.after(move),

@@ -6,69 +6,40 @@ lost is found out. A sequential test ends earlier, when the rounds that it has d
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
-import attrs
-
-from arena.journal.lines import BotLine, RoundLine
-from arena.journal.planned import Plan
+from arena.journal.tournament_state import TournamentState
+from arena.plan.schedule import PlannedMatch
 from arena.support.text import counted
 
 _MOST_MATCHES: Final = 1000  # named; an edited journal may promise millions
 _MOST_GAPS: Final = 10  # named of one match
 
 
-class EarlyEnd(Protocol):
-    """Says whether a tournament that need not play all its rounds is over. It hears of the others in their order."""
+def missing(state: TournamentState) -> Iterator[str]:
+    """Yield what is missing, match by match."""
+    names = state.plan.names
+    incomplete = (match for match in state.plan.schedule if not state.finished.is_over(match.id))
+    for match in islice(incomplete, _MOST_MATCHES):
+        one, two = match.bots
+        words = f"match {match.id} ({names[one]} vs {names[two]})"
+        played = _numbers(state, match)
+        yield f"{_gaps_text(played, match.length)} of {words}" if played else f"all of {words}"
+    if more := sum(1 for _ in incomplete):
+        yield f"rounds of {counted(more, 'more match', 'more matches')}"
 
-    def meet(self, line: BotLine, /) -> object: ...
 
-    def add_line(self, line: RoundLine, /) -> None: ...
+def first_missing(state: TournamentState) -> str | None:
+    """The id of the first round of the plan that is missing."""
+    for match in state.plan.schedule:
+        if not state.finished.is_over(match.id):
+            return f"{match.id}.{next(_gaps(_numbers(state, match), match.length))[0]}"
+    return None
 
-    @property
-    def is_over(self) -> bool: ...
 
-
-@attrs.define
-class PlayedRounds:
-    """The rounds of a plan that are in the journal."""
-
-    _plan: Plan
-    _numbers: dict[str, set[int]] = attrs.field(factory=dict)  # by match
-
-    def add(self, id: str) -> None:
-        """Add a round; one that is not in the plan does not count."""
-        if found := self._plan.find(id):
-            self._numbers.setdefault(id.rpartition(".")[0], set()).add(found[0].number)
-
-    def __contains__(self, id: str) -> bool:
-        found = self._plan.find(id)
-        return found is not None and found[0].number in self._numbers.get(id.rpartition(".")[0], ())
-
-    @property
-    def count(self) -> int:
-        return sum(map(len, self._numbers.values()))
-
-    def missing(self) -> Iterator[str]:
-        """Yield what is missing, match by match."""
-        incomplete = (
-            (f"match {match} ({names[0]} vs {names[1]})", length, played)
-            for match, names, length in self._plan.meetings()
-            if len(played := self._numbers.get(match, set())) < length
-        )
-        for match, length, played in islice(incomplete, _MOST_MATCHES):
-            yield f"{_gaps_text(sorted(played), length)} of {match}" if played else f"all of {match}"
-        if more := sum(1 for _ in incomplete):
-            yield f"rounds of {counted(more, 'more match', 'more matches')}"
-
-    @property
-    def first_missing(self) -> str | None:
-        """The id of the first round of the plan that is missing."""
-        for match, _, length in self._plan.meetings():
-            played = self._numbers.get(match, set())
-            if len(played) < length:
-                return f"{match}.{next(_gaps(sorted(played), length))[0]}"
-        return None
+def _numbers(state: TournamentState, match: PlannedMatch) -> list[int]:
+    """The numbers of the finished rounds of a match, of which all are in the plan."""
+    return sorted(int(id.rpartition(".")[2]) for id in state.finished.under_way(match.id))
 
 
 def _gaps(played: list[int], length: int) -> Iterator[tuple[int, int]]:

@@ -4,19 +4,16 @@ A secret key is revealed only at the end of the journal. Until then each deal is
 and the seeds and salts are kept for the key to confirm.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
 
-from arena.journal.lines import RoundLine, game_record
-from arena.plan.deals import DealKey, is_recorded
-from arena.plan.legacy_deals import legacy_deal
-from arena.plan.recorded_config import RecordedConfig
+from arena.journal.lines import RoundLine
+from arena.journal.tournament_state import TournamentState
+from arena.plan.deals import DealKey
 from arena.plan.schedule import PlannedRound
 from arena.support.text import counted
-from engine.ruleset import RuleSet
 
 Place = tuple[Path, int]  # a journal, and the number of a line in it
 
@@ -35,7 +32,7 @@ class _Claim:
     def problem(self, key: DealKey) -> str | None:
         """Why the deal or its salt does not follow from the key; None if both do."""
         counts = self.planned.id, self.voids, self.resumes
-        if self.planned.mirrors is None and self.seed != key.seed(*counts):
+        if self.seed != key.seed(*counts):
             return "its deal is not the one that follows from the tournament's seed"
         if self.salt != key.salt(*counts):
             return "its salt is not the one that follows from the tournament's seed"
@@ -43,67 +40,41 @@ class _Claim:
 
 
 class DealAudit:
-    """Checks the deals of one tournament, round by round."""
+    """Checks the deals of one tournament, round by round. The caller feeds its state with all lines, with those that
+    determine deals before the rounds after them are checked."""
 
-    def __init__(self, config: RecordedConfig, rules: RuleSet):
-        self._rules = rules
-        self._legacy_seed = None if is_recorded(config) else config.seed
-        public = config.seed if is_recorded(config) else None
-        self._key = DealKey(public, is_public=True) if public is not None else None
-        self._promise = config.seed_hash
-        self._mirrored = config.mirror
-        self._seeds: dict[str, str] = {}  # by round, if deals are mirrored
-        self._voids: Counter[str] = Counter()  # by round
-        self.resumes = 0
+    def __init__(self, state: TournamentState):
+        self._state = state
         self._unconfirmed: list[_Claim] = []
         self.revealed_at: Place | None = None  # the line that has the secret
-
-    def add_void(self, round_id: str) -> None:
-        self._voids[round_id] += 1
-
-    def add_resume(self) -> None:
-        self.resumes += 1
 
     @property
     def is_revealed(self) -> bool:
         return self.revealed_at is not None
-
-    @property
-    def promise(self) -> str | None:
-        """The hash of the secret; None if the deals have a public seed."""
-        return self._promise
 
     def check(self, place: Place, line: RoundLine, planned: PlannedRound, deal_follows: bool | None) -> Iterator[str]:
         """Yield what is wrong with the deal of the round at this place. `deal_follows` says whether it follows from the
         seed in the line; None if it cannot be read, which is reported elsewhere."""
         if deal_follows is None:
             return
-        if self._legacy_seed is not None:
-            if (line.seed, game_record(line).deal) != legacy_deal(planned, self._legacy_seed, self._rules):
-                yield "its deal is not the one that follows from the tournament's seed"
-            return
-        if self._mirrored:
-            self._seeds[line.id] = line.seed
         if not deal_follows:
             yield "its deal is not the one that follows from its own seed"
-        if planned.mirrors and line.seed != self._seeds.get(planned.mirrors):
-            yield f"its deal is not that of round {planned.mirrors}, which it mirrors"
-        claim = _Claim(place, planned, self._voids[line.id], self.resumes, line.seed, line.salt)
-        if self._key is None:
+        claim = _Claim(place, planned, *self._state.attempt(line.id), line.seed, line.salt)
+        if self._state.key is None:
             self._unconfirmed.append(claim)
         elif self.is_revealed:
             yield "it was played after the secret of the deals was revealed"
-        elif problem := claim.problem(self._key):
+        elif problem := claim.problem(self._state.key):
             yield problem
 
     def reveal(self, place: Place, secret: str) -> Iterator[tuple[Place, str]]:
         """Check all rounds so far against the secret that the line at this place reveals. Yields what is wrong, and
         where."""
         key = DealKey(secret)
-        if key.hash != self._promise:
+        if key.hash != self._state.config.seed_hash:
             yield place, "this secret is not the one whose hash opened the tournament"
             return
-        self._key, self.revealed_at = key, place
+        self.revealed_at = place
         for claim in self._unconfirmed:
             if problem := claim.problem(key):
                 yield claim.place, f"round {claim.planned.id}: {problem}"
@@ -117,4 +88,4 @@ class DealAudit:
 
     @property
     def is_public(self) -> bool:
-        return self._key is not None and self._key.is_public
+        return self._state.key is not None and self._state.key.is_public

@@ -40,14 +40,6 @@ _BY_THE_MOVER: Final = (Fault.ILLEGAL_MOVE, Fault.MALFORMED, Fault.TIMEOUT)
 WITHDRAWN: Final = "withdrawn"  # how lists name the ending of a round that a withdrawn bot lost without playing
 
 
-def is_withdrawal(withdrawn: bool | None, detail: str) -> bool:
-    """Whether a fault with these fields means that a withdrawn bot did not play.
-
-    Journals from before the field existed say so only in words: the ending, the missing moves and the missing bundle
-    are the same for a bot that failed to start and whose bundle could not be written."""
-    return detail.startswith("withdrawn after ") if withdrawn is None else withdrawn
-
-
 def is_between_rounds(detail: str) -> bool:
     """Whether a fault with this detail came before the first decision of its round. Only its words say so."""
     return detail.startswith((LEFT_BETWEEN_ROUNDS, ENDED_BETWEEN_ROUNDS))

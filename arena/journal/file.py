@@ -8,12 +8,13 @@ does not append: finished rounds then go to a new file beside the journal.
 import codecs
 import fcntl
 import glob
+import hashlib
 import os
 import stat
 from collections.abc import Sequence
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Final, Self, cast
+from typing import Any, Final, Self
 
 from msgspec import Struct
 
@@ -54,9 +55,29 @@ class JournalChanged(JournalError):
     """Another program or a user changed the file while the arena was writing to it."""
 
 
+def line_hash(line: bytes) -> str:
+    """The hash of a line as it stands in the file, newline and all: `head -n 1 cup.jsonl | sha256sum` says the same."""
+    return f"sha256:{hashlib.sha256(line).hexdigest()}"
+
+
 def open_journal(path: Path) -> BufferedReader:
-    """Open a journal for reading. Raises JournalError if it is not a regular file, and OSError."""
-    return cast(BufferedReader, os.fdopen(_open_regular(path, os.O_RDONLY), "rb", _BUFFER))
+    """Open a journal for reading. Raises JournalError if it is not a regular file, and OSError. Reading raises
+    JournalError if the disk fails."""
+    return BufferedReader(_JournalFile(_open_regular(path, os.O_RDONLY), path), _BUFFER)
+
+
+class _JournalFile(FileIO):
+    """A file that is named by its errors of reading, unlike others."""
+
+    def __init__(self, descriptor: int, path: Path):
+        super().__init__(descriptor)
+        self._path = path
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise JournalError(f"{self._path}: cannot read: {error.strerror}") from None
 
 
 def wrong_start(start: bytes) -> str | None:
@@ -85,11 +106,15 @@ def _open_regular(path: Path, flags: int) -> int:
     return file
 
 
+def kind_of_file(mode: int) -> str:
+    """What a file of this mode is, if it is not a regular one."""
+    return _KINDS.get(stat.S_IFMT(mode), "something else")
+
+
 def _refuse_irregular(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
         hint = "; save its output to a file first" if stat.S_ISFIFO(mode) else ""
-        raise JournalError(f"{path}: this is {kind}, but a journal is a regular file{hint}")
+        raise JournalError(f"{path}: this is {kind_of_file(mode)}, but a journal is a regular file{hint}")
 
 
 def beside(journal: Path, ending: str) -> Path:
@@ -114,6 +139,8 @@ def not_a_journal(path: Path) -> str:
         start = file.read(_TAIL)
     if problem := wrong_start(start):
         return f"{path}: {problem}"
+    if start.startswith(OPENING):
+        return f"{path}: no line of this journal can be read, and its opening line is damaged or torn"
     text = start.decode(errors="replace")
     if "\0" in text or text.count("\ufffd") > 1:  # one may be a character that is cut off
         what = "a binary file"
@@ -193,6 +220,11 @@ class Journal:
     @property
     def is_empty(self) -> bool:
         return not self._size
+
+    @property
+    def opening_hash(self) -> str | None:
+        """The hash of the opening line of the last tournament; None if there is none yet."""
+        return line_hash(self._frame[0][1]) if self._frame else None
 
     def remember(self, start: int, line: bytes) -> None:
         """Keep a line that is not a round, with its offset `start`. Whatever happens to the file, a rescue needs the

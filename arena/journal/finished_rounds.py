@@ -1,4 +1,6 @@
-"""Remember which rounds of a tournament were read, in memory that grows only with the matches under way. Pure."""
+"""The finished rounds of a tournament, in memory that grows only with the matches under way. Pure."""
+
+from collections.abc import Set
 
 import attrs
 
@@ -25,3 +27,19 @@ class FinishedRounds:
             del self._under_way[match]
             self._over.add(match)
         return None
+
+    def is_over(self, match: str) -> bool:
+        return match in self._over
+
+    def under_way(self, match: str) -> Set[str]:
+        """The ids of the finished rounds of a match that is not over."""
+        return self._under_way.get(match, frozenset())
+
+    def __contains__(self, id: str) -> bool:
+        """Whether a round of the schedule is finished. Its id begins with that of its match."""
+        match = id.rpartition(".")[0]
+        return id in self._under_way.get(match, ()) or match in self._over
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self._under_way.values())) + len(self._over) * (self.match_length or 0)

@@ -22,9 +22,17 @@ if TYPE_CHECKING:
 _ID_LENGTH: Final = 16  # hexadecimal digits
 _SHORT: Final = 8  # digits of a hash that people are shown
 _LONGEST: Final = 64  # characters that are kept of a bot's version and author
+_READ: Final = 4 * _LONGEST  # and looked at: to measure thousands takes milliseconds, and some have no width
+_LONGEST_NAME: Final = 64
 _MOST_CHANGES: Final = 5  # named one by one
 UNREAD: Final = "not read: "  # how the text begins that a file has instead of a hash
 GROUP: Final = " files, "  # what stands between the number of files that are one entry, and their hash
+
+
+def is_recorded_name(text: str) -> bool:
+    """Whether a player of a journal may have this name. Journals that were written when names were not yet ASCII stay
+    readable."""
+    return 1 <= len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 class Fingerprint(Struct, frozen=True):
@@ -93,7 +101,7 @@ def _identity_id(
 
 def _claimed(text: str | None) -> str | None:
     """What a bot says of itself, as the journal keeps it; None if it says nothing."""
-    return cropped(printable(text or "").strip(), _LONGEST) or None
+    return cropped(printable((text or "")[:_READ]).strip(), _LONGEST) or None
 
 
 class BotLine(Struct, frozen=True, tag_field="type", tag="bot", kw_only=True, omit_defaults=True):

@@ -10,11 +10,10 @@ from typing import Final
 import attrs
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding, is_withdrawal
+from arena.journal.endings import ENDINGS, EndingName, Fault, RoundEnding
 from arena.journal.file import not_a_journal
 from arena.journal.lines import (
     AssistedLine,
-    BotLine,
     FaultLine,
     JournalError,
     Milliseconds,
@@ -25,6 +24,7 @@ from arena.journal.lines import (
     read_round,
 )
 from arena.journal.reader import JournalReader
+from arena.journal.tournament_state import TournamentState
 from arena.support.suggestion import did_you_mean
 from arena.support.text import counted, printable
 from engine.cards import SEATS
@@ -127,7 +127,7 @@ def _listed(number: int, found: _RoundSummary) -> ListedRound:
         stones=(a, b),
         moves=len(found.moves),
         rated=found.assisted is None,
-        withdrawn=found.fault is not None and is_withdrawal(found.fault.withdrawn, found.fault.detail),
+        withdrawn=found.fault is not None and found.fault.withdrawn is True,
         started=found.started,
     )
 
@@ -190,24 +190,24 @@ def _loser(each: ListedRound) -> str | None:
     return None if each.winner is None else each.bots[1 - each.winner]
 
 
-def find_round(path: Path, address: str) -> tuple[int, RoundLine, dict[str, str]]:
+def find_round(path: Path, address: str) -> tuple[int, RoundLine, TournamentState]:
     """Find a round by its address, `id`, or `id@line` if several rounds have the id. Returns its line number, the
-    round, and the versions of players, by id. Raises JournalError."""
-    found, rounds, sound, damaged, versions = [], 0, 0, [], {}
-    for _, entry in JournalReader(RoundName).read(path):
+    round, and the state of its tournament at its end. Raises JournalError."""
+    found, rounds, sound, damaged = [], 0, 0, []
+    for state, entry in JournalReader(RoundName).read(path):
         sound += entry.line is not None
         if isinstance(entry.line, RoundName):
             rounds += 1
             if address in (entry.line.id, round_address(entry.line.id, entry.number, True)):
-                found.append(entry)
-        elif isinstance(entry.line, BotLine):
-            versions[entry.line.id] = entry.line.short
+                assert state is not None  # the reader leaves out rounds without a tournament
+                found.append((state, entry))
         elif entry.line is None:
             damaged.append(entry.message)
     if len(found) == 1:
-        return found[0].number, read_round(found[0]), versions
+        ((state, entry),) = found
+        return entry.number, read_round(entry), state
     if found:
-        every = ", ".join(round_address(address, entry.number, True) for entry in found)
+        every = ", ".join(round_address(address, entry.number, True) for _, entry in found)
         raise JournalError(f"{path}: {len(found)} rounds are called {address!r}; say which: {every}")
     if damaged and not sound:
         raise JournalError(not_a_journal(path))

@@ -10,13 +10,13 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from arena.journal.endings import ENDINGS, is_withdrawal
+from arena.journal.endings import ENDINGS
 from arena.journal.file import OPENING, open_journal, wrong_start
 from arena.journal.file import VERSION as VERSION
 from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
 from arena.journal.identity import BotLine as BotLine
-from arena.plan.recorded_config import RecordedConfig, readable_part, unknown_names
+from arena.plan.recorded_config import RecordedConfig, readable_part, refusal, unknown_names
 from arena.support.text import counted, printable
 from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
@@ -40,6 +40,7 @@ class _Line(Struct, frozen=True, tag_field="type", kw_only=True):
 class TournamentLine(_Line, frozen=True, tag="tournament", kw_only=True):
     config: RecordedConfig
     started: str
+    follows: str | UnsetType = UNSET  # the hash of the opening line of the cycle before, at a server that plays forever
 
 
 class ResultLine(Struct, frozen=True):
@@ -64,7 +65,7 @@ class FaultLine(Struct, frozen=True, omit_defaults=True):
     detail: str
     bundle: str | None = None  # the folder of its fault bundle, beside the journal
     other_detail: str | None = None  # what happened to the other bot, if neither started
-    withdrawn: bool | None = None  # the bot was not asked to play, because it is withdrawn; None in older journals
+    withdrawn: bool | None = None  # the bot was not asked to play, because it is withdrawn
 
     def __post_init__(self) -> None:
         if self.seat not in (0, 1):
@@ -106,10 +107,10 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     result: ResultLine
     started: str
     fault: FaultLine | None = None
-    salt: str = ""  # hashed with the deal for the bots; journals from before 0.2 have none
+    salt: str = ""  # hashed with the deal for the bots
     host: str | None = None  # the machine of a cluster that it was played on
     delay: Milliseconds | None = None  # for how long that machine stood still meanwhile
-    players: PlayerIds | None = None  # ids of BotLines; older journals do not say
+    players: PlayerIds | None = None  # ids of BotLines
     assisted: AssistedLine | None = None
     promise: str | None = None  # the hash of its deal that the server gave before it; only where a bot wrote the line
 
@@ -129,9 +130,15 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     bots: tuple[str, str]
     reason: str
     started: str
-    excused: int | None = None  # the seat whose lateness was excused; null if the arena itself failed
+    excused: int | None = None  # the seat of the bot that was excused; null if the arena itself failed
+    killed: bool | UnsetType = UNSET  # something killed that bot; otherwise its lateness was excused
     # It is void only because the bots may have seen its deal when a machine was lost; that is not a loss of theirs.
     along: bool | UnsetType = UNSET
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether a bot without a sandbox can have caused it by a kill."""
+        return self.along is not True and (self.excused is None or self.killed is True)
 
     def __post_init__(self) -> None:
         if self.excused not in (None, 0, 1):
@@ -199,7 +206,7 @@ AnyRound = RoundLine | RawRound
 
 def is_forfeit(line: AnyRound) -> bool:
     """Whether the round was not played because a bot had been withdrawn."""
-    return line.fault is not None and is_withdrawal(line.fault.withdrawn, line.fault.detail)
+    return line.fault is not None and line.fault.withdrawn is True
 
 
 JournalLine = TournamentLine | BotLine | RoundLine | VoidLine | ResumeLine | ReadmissionLine | RevealLine
@@ -253,7 +260,8 @@ _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
     """Yield every line of the file. `kind` is the union of structs to decode. With `keep_raw`, entries that could be
     decoded have their line too. A file that can be no journal, such as an empty or a compressed one, is one entry with
-    a problem. Raises JournalError if the path is not a regular file, and OSError."""
+    a problem. Raises JournalError if the path is not a regular file or holds a tournament that is refused, and
+    OSError."""
     decode = msgspec.json.Decoder(kind).decode
     start = 0
     with open_journal(path) as file:
@@ -268,8 +276,10 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
                         line.decode()  # the JSON decoder does not look into fields that it skips
                     found = decode(line)
                     if found.v == VERSION:
-                        raw = line if keep_raw or type(found) is TournamentLine else b""
-                        yield Entry(path, number, found, "", False, start, "", False, raw)
+                        is_opening = type(found) is TournamentLine
+                        raw = line if keep_raw or is_opening else b""
+                        entry = Entry(path, number, found, "", False, start, "", False, raw)
+                        yield _accepted(entry) if is_opening else entry
                     else:
                         yield _of_another_version(Entry(path, number, None, start=start), found.v, line)
                 elif size == _LONGEST:
@@ -315,11 +325,19 @@ def _undecodable(entry: Entry, line: bytes) -> Entry:
     return _damaged_opening(entry, line) if head.type == "tournament" else entry
 
 
+def _accepted(opening: Entry) -> Entry:
+    """The opening line, unless this version refuses its tournament: then it raises JournalError."""
+    if reason := refusal(opening.line.config):
+        raise JournalError(f"{opening.path}:{opening.number}: {reason}")
+    return opening
+
+
 class _AnyOpening(_Line, frozen=True, tag="tournament", kw_only=True):
     """A TournamentLine, whatever its configuration says."""
 
     config: dict[str, Any]
     started: str
+    follows: str | UnsetType = UNSET
 
 
 def _damaged_opening(entry: Entry, line: bytes) -> Entry:
@@ -330,8 +348,8 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
         return replace(entry, opens=True)
     config, problem = readable_part(opening.config)
     problem = f"the configuration is damaged: {printable(problem)[:300]}"
-    found = TournamentLine(config=config, started=opening.started)
-    return replace(entry, line=found, problem=problem, raw=line)
+    found = TournamentLine(config=config, started=opening.started, follows=opening.follows)
+    return _accepted(replace(entry, line=found, problem=problem, raw=line))
 
 
 def unknown_settings(entry: Entry) -> list[str]:

@@ -17,6 +17,9 @@ class MatchesOver:
         first, end = self._ranges.get(pair, (0, 0))
         return first <= cycle < end or match in self._others
 
+    def __len__(self) -> int:
+        return sum(end - first for first, end in self._ranges.values()) + len(self._others)
+
     def add(self, match: str) -> None:
         cycle, pair = _cycle_and_pair(match)
         if cycle < 0:

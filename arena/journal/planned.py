@@ -6,17 +6,15 @@ from typing import Final, TypeVar
 
 import attrs
 
+from arena.journal.identity import is_recorded_name
 from arena.journal.lines import AnyRound, VoidLine
-from arena.plan.config import ConfigError
 from arena.plan.deals import SCHEME
 from arena.plan.recorded_config import RecordedConfig
-from arena.plan.schedule import PlannedMatch, PlannedRound, pairing_count, schedule
+from arena.plan.schedule import PlannedMatch, PlannedRound, pairing_count, schedule, size_problem
+from arena.plan.source import ConfigError
 from engine.errors import EngineError
 from engine.ruleset import Begins, RuleSet
 
-# An edited journal may claim any plan. These limits are above every real tournament, and such a plan fits in memory.
-_MOST_MATCHES: Final = 2_000_000
-_LONGEST_MATCH: Final = 1_000_000
 _MATCHES_AT_ONCE: Final = 256  # whose rounds are cached
 _ROUNDS_AT_ONCE: Final = 1_000_000  # cached in all
 
@@ -43,14 +41,9 @@ class Plan:
         return {planned.id: planned for planned in self._matches[match].rounds}
 
     @property
-    def matches(self) -> Iterable[str]:
-        """The ids of all matches, in the order of the schedule."""
-        return self._matches
-
-    def meetings(self) -> Iterator[tuple[str, tuple[str, str], int]]:
-        """Yield each match, in the order of the schedule: its id, its bots, and how many rounds it has."""
-        for match in self._matches.values():
-            yield match.id, (self._names[match.bots[0]], self._names[match.bots[1]]), match.length
+    def schedule(self) -> Iterable[PlannedMatch]:
+        """All matches, in the order in which they begin."""
+        return self._matches.values()
 
     def find(self, id: str) -> tuple[PlannedRound, tuple[str, str]] | None:
         """The planned round with this id, and its bots; None if there is none."""
@@ -97,23 +90,22 @@ def plan_of(config: RecordedConfig) -> Plan:
     form = _needed(config.format, "format")
     cycles = _needed(config.cycles, "cycles")
     rounds = _needed(config.rounds, "rounds")
-    mirror = _needed(config.mirror, "mirror")
     try:
         rules = RuleSet.named(_needed(config.rules, "rules"))
     except EngineError as error:
         raise ConfigError(str(error)) from None
     if len(bots) < 2:
         raise ConfigError(f"expected two bots or more, but there are {len(bots)}")
+    if wrong := [bot.name for bot in bots if not is_recorded_name(bot.name)]:
+        raise ConfigError(f"{wrong[0]!r} is not a name of a bot")
     _check_deals(config)
-    matches = pairing_count(len(bots), form) * cycles
-    if matches > _MOST_MATCHES or rounds > _LONGEST_MATCH:
-        raise ConfigError(f"{matches} matches of {rounds} rounds are more than a journal can hold")
-    if mirror and (rules.begins is Begins.WINNER or rounds % 2):
-        raise ConfigError(f"{rounds} rounds of {rules.name} cannot be mirrored")
-    paired = bool(config.pairs)
-    planned = schedule(len(bots), form, cycles, rounds, mirror, rules, config.first_cycle, paired=paired)
+    if problem := size_problem(len(bots), form, cycles, rounds):
+        raise ConfigError(problem)
+    if _needed(config.pairs, "pairs") is not (rules.begins is Begins.ALTERNATE):
+        raise ConfigError(f"`pairs` does not fit the rules {rules.name}")
+    planned = schedule(len(bots), form, cycles, rounds, rules, config.first_cycle)
     names = tuple(bot.name for bot in bots)
-    return Plan(rules, matches * rounds, names, {match.id: match for match in planned})
+    return Plan(rules, pairing_count(len(bots), form) * cycles * rounds, names, {match.id: match for match in planned})
 
 
 def _needed(value: T | None, name: str) -> T:
@@ -123,9 +115,8 @@ def _needed(value: T | None, name: str) -> T:
 
 
 def _check_deals(config: RecordedConfig) -> None:
-    if config.deals is None:
-        _needed(config.seed, "seed")
-    elif config.deals != SCHEME:
-        raise ConfigError(f"deals by {config.deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
-    elif bool(config.seed) is bool(config.seed_hash):
+    deals = _needed(config.deals, "deals")
+    if deals != SCHEME:
+        raise ConfigError(f"deals by {deals[:40]!r} are unknown to this version; it knows {SCHEME!r}")
+    if bool(config.seed) is bool(config.seed_hash):
         raise ConfigError("expected either `seed` or `seed_hash`")

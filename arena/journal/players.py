@@ -1,45 +1,40 @@
-"""Check that the rounds of a recorded tournament name the players that were recorded for their bots. Pure."""
-
-from collections.abc import Collection, Iterator
+"""The players of a recorded tournament: which versions of its bots the journal knows. Pure."""
 
 import attrs
 
-from arena.journal.lines import BotLine, RoundLine
+from arena.journal.identity import BotLine
 
 
 @attrs.define
 class Players:
-    """The players of one tournament, as far as its journal is read."""
+    """The identities that lines of the journal describe."""
 
-    _bots: dict[str, str] = attrs.field(factory=dict)  # names, by id
-    _known: int = 0  # rounds that say who played
-    _unknown: int = 0  # rounds that do not
+    most: int | None = None  # of each bot that are remembered, the last ones; None: all of them
+    _by_name: dict[str, dict[str, BotLine]] = attrs.field(factory=dict)  # then by id, the oldest first
 
-    def check(self, line: BotLine, names: Collection[str] | None) -> Iterator[str]:
-        """Yield what is wrong with an identity. `names` are the bots of the tournament, if they can be read."""
-        if line.id != line.right_id:
-            yield f"bot {line.name}: its id is {line.id}, but {line.right_id} follows from what the line says"
-        if names is not None and line.name not in names:
-            yield f"bot {line.name}: it is not one of the bots of this tournament"
-        self._bots[line.id] = line.name
+    def add(self, line: BotLine) -> None:
+        known = self._by_name.setdefault(line.name, {})
+        known.setdefault(line.id, line)
+        if self.most is not None:
+            forget_oldest(known, self.most)
 
-    def check_round(self, line: RoundLine) -> Iterator[str]:
-        """Yield what is wrong with the players of a round."""
-        if line.players is None:
-            self._unknown += 1
-            return
-        self._known += 1
-        for seat, (name, id) in enumerate(zip(line.bots, line.players, strict=True)):
-            if id is None:
-                if any(mover == seat and ms is not None for mover, _, ms in line.moves):
-                    yield f"it does not say who {name} was, although {name} made a decision"
-            elif id not in self._bots:
-                yield f"it says that {name} was {id}, but no line before it says who that is"
-            elif self._bots[id] != name:
-                yield f"it says that {name} was {id}, but that is {self._bots[id]}"
+    def of(self, name: str) -> tuple[BotLine, ...]:
+        """The identities of a bot, the oldest first."""
+        return tuple(self._by_name.get(name, {}).values())
 
-    def remarks(self) -> Iterator[str]:
-        if self._known and self._unknown:
-            rounds = self._known + self._unknown
-            do = "does" if self._unknown == 1 else "do"
-            yield f"{self._unknown} of {rounds} rounds {do} not say which versions of the bots played"
+    def has(self, name: str, id: str) -> bool:
+        return id in self._by_name.get(name, ())
+
+    def find(self, id: str | None) -> BotLine | None:
+        """The identity with this id, whatever the name of its bot."""
+        return next((known[id] for known in self._by_name.values() if id in known), None)
+
+    def version(self, id: str | None) -> str:
+        """Which version this is, for people; empty if it is not known."""
+        found = self.find(id)
+        return found.short if found else ""
+
+
+def forget_oldest(lines: dict[str, BotLine], most: int) -> None:
+    while len(lines) > most:
+        del lines[next(iter(lines))]

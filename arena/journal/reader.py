@@ -5,19 +5,18 @@ together. An opening line begins a tournament, and the rounds after it belong to
 of them is reported, if they do not belong to a tournament (no opening line came before them, or it cannot be read) or
 if their tournament was read already. A round that is there twice counts once. Lines of unknown types are skipped and
 counted, because later versions may write more than this one. Whether the rules allow a round is not decided here.
+
+Each line that counts is fed to the state of its tournament (tournament_state.py), and then yielded together with it.
 """
 
-import enum
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.journal.finished_rounds import FinishedRounds
+from arena.journal.file import line_hash
 from arena.journal.lines import (
     BotLine,
     Entry,
@@ -28,34 +27,14 @@ from arena.journal.lines import (
     VoidLine,
     read,
 )
-from arena.plan.recorded_config import RecordedConfig
+from arena.journal.tournament_state import TournamentState
 from arena.support.text import cropped, printable
 
 _NAMED_TYPES: Final = 5  # unknown types that are listed by name
 _NAME_WIDTH: Final = 20
 
 
-class _Place(enum.Enum):
-    """Where the reader is in the journals."""
-
-    BEFORE = "before any opening line"
-    INSIDE = "in a tournament that counts"
-    LEFT_OUT = "in a tournament whose rounds do not count, as was reported"
-
-
-class RecordedTournament(Struct, frozen=True):
-    """A tournament that counts: its opening line, and the file that contains it."""
-
-    number: int  # from 1, in the order of reading
-    path: Path
-    opening: TournamentLine
-
-    @property
-    def config(self) -> RecordedConfig:
-        return self.opening.config
-
-
-Read = tuple[RecordedTournament | None, Entry]
+Read = tuple[TournamentState | None, Entry]
 Progress = Callable[[Entry], None]  # called by those who read journals, for each entry that they are done with
 
 
@@ -70,10 +49,9 @@ class JournalReader:
     def __init__(self, kind: Any, *, keep_raw: bool = False):
         self._round = kind
         self._keep_raw = keep_raw
-        self._place = _Place.BEFORE
-        self._tournament: RecordedTournament | None = None
-        self._finished = FinishedRounds(None)  # of this tournament
-        self._seen: set[bytes] = set()  # hashes of opening lines
+        self._state: TournamentState | None = None  # of the tournament that counts here; None if rounds do not count
+        self._was_reported = False  # if they do not: whether that was reported
+        self._seen: set[str] = set()  # hashes of opening lines
         self._skipped: dict[Path, Counter[str]] = {}
 
     @property
@@ -87,16 +65,16 @@ class JournalReader:
             yield from self.read(path)
 
     def read(self, path: Path) -> Iterator[Read]:
-        """Yield the lines that count, each with its tournament, and those with a problem, which may come before any
-        tournament. Raises JournalError if the path is not a regular file, and OSError."""
+        """Yield the lines that count, each with the state of its tournament, and those with a problem, which may come
+        before any tournament. Raises JournalError if the path is not a regular file, and OSError."""
         kinds = self._round | TournamentLine | BotLine | VoidLine | ResumeLine | ReadmissionLine | RevealLine
         for entry in read(path, kinds, keep_raw=self._keep_raw):
             line = entry.line
-            if self._place is _Place.INSIDE and type(line) is self._round:
-                twice = self._finished.add(line.match, line.id)
-                yield self._tournament, entry if twice is None else _problem(entry, printable(twice))
+            if self._state is not None and type(line) is self._round:
+                twice = self._state.add_round(line)
+                yield self._state, entry if twice is None else _problem(entry, printable(twice))
             elif judged := self._judged(entry):
-                yield self._tournament, judged
+                yield self._state, judged
 
     def _judged(self, entry: Entry) -> Entry | None:
         """The entry as it is or with a problem; None if the line is skipped."""
@@ -104,30 +82,32 @@ class JournalReader:
             case None if entry.unknown:
                 self._skipped.setdefault(entry.path, Counter())[cropped(printable(entry.unknown), _NAME_WIDTH)] += 1
             case None if entry.opens:
-                self._place = _Place.LEFT_OUT
-                return _problem(entry, f"{entry.problem}; the rounds of its tournament are left out")
+                return self._left_out(entry, f"{entry.problem}; the rounds of its tournament are left out")
             case None:
                 return entry
             case TournamentLine() as opening:
                 return self._begun(entry, opening)
-            case BotLine() | VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine():
-                return entry if self._place is _Place.INSIDE else None
-            case _ if self._place is _Place.BEFORE:
-                self._place = _Place.LEFT_OUT
-                return _problem(
+            case BotLine() | VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine() as line:
+                if self._state is None:
+                    return None
+                self._state.add(line)
+                return entry
+            case _ if not self._was_reported:
+                return self._left_out(
                     entry, "no opening line comes before this round, so it and all that follow are left out"
                 )
         return None
 
+    def _left_out(self, entry: Entry, why: str) -> Entry:
+        self._state, self._was_reported = None, True
+        return _problem(entry, why)
+
     def _begun(self, entry: Entry, opening: TournamentLine) -> Entry:
-        key = hashlib.sha256(entry.raw).digest()
+        key = line_hash(entry.raw)
         if key in self._seen:
-            self._place = _Place.LEFT_OUT
-            return _problem(entry, "this tournament was already read; its rounds are left out")
+            return self._left_out(entry, "this tournament was already read; its rounds are left out")
         self._seen.add(key)
-        self._place = _Place.INSIDE
-        self._tournament = RecordedTournament(self.tournaments, entry.path, opening)
-        self._finished = FinishedRounds(opening.config.rounds)
+        self._state = TournamentState(opening, self.tournaments)
         return entry
 
     def remarks(self) -> list[str]:

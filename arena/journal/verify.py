@@ -1,15 +1,16 @@
 """`arena verify`: play every round of a journal again by the rules, recount every point, and find out which rounds are
 missing. No bot is needed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import attrs
 
-from arena.journal.completeness import EarlyEnd, PlayedRounds
+from arena.journal.completeness import first_missing, missing
 from arena.journal.deal_audit import DealAudit, Place
+from arena.journal.file import line_hash
 from arena.journal.line_workers import Task, answers, cores
 from arena.journal.lines import (
     BotLine,
@@ -21,13 +22,14 @@ from arena.journal.lines import (
     TournamentLine,
     VoidLine,
 )
-from arena.journal.planned import Plan, plan_of
-from arena.journal.players import Players
+from arena.journal.player_audit import PlayerAudit
 from arena.journal.reader import JournalReader, Progress, no_progress
 from arena.journal.round_check import RoundCheck, check_round, late_answer
-from arena.plan.config import ConfigError
-from arena.plan.deals import PROMISED, is_recorded
-from arena.plan.recorded_config import RecordedConfig
+from arena.journal.series import Series
+from arena.journal.tournament_state import TournamentState, verdict
+from arena.plan.deals import PROMISED
+from arena.plan.max_voids import in_words, most_voids
+from arena.plan.source import ConfigError
 from arena.plan.time_control import TimeLimits
 from arena.support.text import counted, printable
 from protocol.fairness import deal_hash
@@ -35,55 +37,64 @@ from protocol.fairness import deal_hash
 _WORTH_WORKERS: Final = 2_000_000  # bytes of journals; to verify fewer takes no longer than to start workers
 _NO_LIMITS: Final = TimeLimits(move_ms=None)
 
-# Makes what says when a tournament is over that need not play all its rounds; None for any other tournament.
-EndsEarly = Callable[[RecordedConfig, Plan], EarlyEnd | None]
-
 
 @attrs.frozen
-class Problem:
+class Finding:
     path: Path
     line: int
     text: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.text}"
+        return printable(f"{self.path}:{self.line}: {self.text}")
 
 
 @attrs.define
 class Report:
     rounds: int = 0
+    faults: int = 0  # rounds that ended by one
     voids: int = 0
-    resumes: int = 0
     tournaments: int = 0
-    problems: list[Problem] = attrs.field(factory=list)
-    torn: list[Problem] = attrs.field(factory=list)
+    problems: list[Finding] = attrs.field(factory=list)
+    torn: list[Finding] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
     points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted; only of rounds that are rated
     not_rated: int = 0  # rounds among them in which a person had help
     incomplete: int = 0  # tournaments that are not over, as far as their journal says
-    promises: list[str] = attrs.field(factory=list)  # hashes of the secrets of the deals, in the order of reading
+    openings: list[Finding] = attrs.field(factory=list)  # the hash of each opening line
+
+    def remark(self, place: Place, text: str) -> None:
+        self.remarks.append(str(Finding(*place, text)))
 
 
 @attrs.define
 class _Promised:
-    """What the opening line of a tournament says about its rounds, and what they make of it."""
+    """What the opening line of a tournament says about its rounds."""
 
-    plan: Plan
+    state: TournamentState
     deals: DealAudit
-    played: PlayedRounds
-    test: EarlyEnd | None  # a sequential test, which needs only some of its rounds
     limits: dict[str, TimeLimits]  # by bot
     started: frozenset[str]  # bots that the arena started: no person is among them
+
+
+@attrs.frozen
+class _Unfinished:
+    """A tournament that is not over, as far as its journal says."""
+
+    place: Place
+    hash: str
+    so_far: str
 
 
 @attrs.define
 class _Tournament:
     """The tournament whose rounds are being read."""
 
-    path: Path
+    place: Place  # of its opening line
+    hash: str  # of that line
+    state: TournamentState  # lines that are verified are fed to it
+    players: PlayerAudit
     promised: _Promised | None = None  # None if its opening line is damaged, or promises nothing
     is_heard: bool = False  # it has the rounds that one bot heard of at a server
-    players: Players = attrs.field(factory=Players)
 
 
 def worth_workers(paths: Sequence[Path]) -> int:
@@ -95,27 +106,30 @@ def verify_journals(
     paths: Sequence[Path],
     workers: int | None = None,
     progress: Progress = no_progress,
-    ends_early: EndsEarly = lambda _config, _plan: None,
 ) -> Report:
     """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError.
 
     The number of worker processes is chosen by the size of the journals unless it is given; without any, the work is
-    done here. `progress` is called with each entry that is verified. `ends_early` knows when sequential tests are over;
-    without it they have to have all their rounds."""
+    done here. `progress` is called with each entry that is verified."""
     workers = worth_workers(paths) if workers is None else workers
     report, reader = Report(), JournalReader(RoundLine, keep_raw=workers > 0)
+    series, unfinished = Series(), list[_Unfinished]()
     current: _Tournament | None = None
     entries = (entry for _, entry in reader.read_all(paths))
     with closing(answers(entries, Task(check_round, RoundCheck), workers)) as checked:
         for entry, check in checked:
             if isinstance(entry.line, TournamentLine):
-                _ended(current, report)
-                current = _begun(entry, report, ends_early)
+                unfinished += _ended(current, report)
+                current = _begun(entry, report)
+                series.add(current.place, current.hash, entry.line)
             else:
                 _verify(entry, check, current, report)
             progress(entry)
-    _ended(current, report)
+    unfinished += _ended(current, report)
+    _judge(series, unfinished, report)
     report.tournaments = reader.tournaments
+    if not report.tournaments:  # a torn opening line leaves nothing to verify; any other torn line is played again
+        report.problems, report.torn = [*report.torn, *report.problems], []
     report.remarks += reader.remarks()
     return report
 
@@ -126,41 +140,46 @@ def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None,
     promised = current.promised if current else None
     match entry.line:
         case None:
-            (report.torn if entry.torn else report.problems).append(Problem(*place, entry.problem))
+            (report.torn if entry.torn else report.problems).append(Finding(*place, entry.problem))
         case VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine() as other:
             report.voids += isinstance(other, VoidLine)
-            for where, text in _verify_other(place, other, promised) if promised else ():
-                report.problems.append(Problem(*where, printable(text)))
+            assert current is not None  # the reader leaves it out, too
+            findings = list(_verify_other(place, other, promised)) if promised else []
+            current.state.add(other)
+            findings += promised.deals.reveal(place, other.secret) if promised and isinstance(other, RevealLine) else []
+            report.problems += (Finding(*where, text) for where, text in findings)
         case BotLine() as bot:
             assert current is not None  # the reader leaves it out, too
-            for text in current.players.check(bot, promised.plan.names if promised else None):
-                report.problems.append(Problem(*place, printable(text)))
-            if promised and promised.test:
-                promised.test.meet(bot)
+            for text in current.players.check(bot, current.state.plan.names if promised else None):
+                report.problems.append(Finding(*place, text))
+            current.state.add(bot)
         case RoundLine() as line:
             assert current is not None  # the reader leaves out rounds without a tournament
             assert check is not None
             for text in _verify_round(place, line, check, current, report):
-                report.problems.append(Problem(*place, printable(f"round {line.id}: {text}")))
+                report.problems.append(Finding(*place, f"round {line.id}: {text}"))
 
 
-def _begun(entry: Entry, report: Report, ends_early: EndsEarly) -> _Tournament:
-    begun, config, problem = _Tournament(entry.path), entry.line.config, entry.problem
+def _begun(entry: Entry, report: Report) -> _Tournament:
+    state = TournamentState(entry.line)
+    begun = _Tournament((entry.path, entry.number), line_hash(entry.raw), state, PlayerAudit(state.players))
+    config, problem = entry.line.config, entry.problem
     if config.deals == PROMISED:
         begun.is_heard = True
         return begun
+    report.openings.append(Finding(*begun.place, f"the opening line has the hash {begun.hash}"))
+    if entry.raw.endswith(b"\r\n"):
+        report.remark(begun.place, "the line ends in CR LF, which changes its hash; `tr -d '\\r'` removes the CR")
     try:
-        plan = plan_of(config)
-        deals, bots = DealAudit(config, plan.rules), config.bots or ()
-        # Arenas before 0.2 kept the time in another way.
-        limits = {bot.name: bot.clock for bot in bots if bot.clock} if is_recorded(config) else {}
+        state.judge()
+        bots = config.bots or ()
+        limits = {bot.name: bot.clock for bot in bots if bot.clock}
         started = frozenset(bot.name for bot in bots if not bot.remote)
-        begun.promised = _Promised(plan, deals, PlayedRounds(plan), ends_early(config, plan), limits, started)
-        report.promises += [deals.promise] if deals.promise else []
+        begun.promised = _Promised(state, DealAudit(state), limits, started)
     except ConfigError as error:
-        problem = problem or f"the configuration is damaged: {printable(str(error))}"
+        problem = problem or f"the configuration is damaged: {error}"
     if problem:
-        report.problems.append(Problem(entry.path, entry.number, problem))
+        report.problems.append(Finding(entry.path, entry.number, problem))
     return begun
 
 
@@ -168,29 +187,25 @@ def _verify_other(
     place: Place, line: VoidLine | ResumeLine | ReadmissionLine | RevealLine, promised: _Promised
 ) -> Iterator[tuple[Place, str]]:
     """Check the lines besides rounds that come before the secret: those that determine deals, and readmissions."""
-    deals = promised.deals
-    if deals.is_revealed:
+    plan = promised.state.plan
+    if promised.deals.is_revealed:
         yield place, "this line comes after the secret of the deals was revealed"
     match line:
         case VoidLine():
-            if different := next(promised.plan.differences_of_void(line), None):
+            if different := next(plan.differences_of_void(line), None):
                 yield place, f"void round {line.id}: {different}"
-            elif line.id in promised.played:
+            elif line.id in promised.state.finished:
                 yield place, f"round {line.id} is void after it was finished"
-            deals.add_void(line.id)
-        case ResumeLine():
-            deals.add_resume()
         case ReadmissionLine():
-            if line.bot not in promised.plan.names:
+            if line.bot not in plan.names:
                 yield place, f"{line.bot} plays again, but it is not one of the bots of this tournament"
-        case RevealLine():
-            yield from deals.reveal(place, line.secret)
 
 
 def _verify_round(
     place: Place, line: RoundLine, check: RoundCheck, tournament: _Tournament, report: Report
 ) -> Iterator[str]:
     report.rounds += 1
+    report.faults += line.fault is not None
     report.not_rated += line.assisted is not None
     for name, points in zip(line.bots, line.result.points, strict=True):
         report.points[name] = report.points.get(name, 0) + (points if line.assisted is None else 0)
@@ -204,67 +219,99 @@ def _verify_round(
 
 def _broken_promises(place: Place, line: RoundLine, check: RoundCheck, promised: _Promised) -> Iterator[str]:
     """Compare a round with what the opening line says of it."""
-    different = list(promised.plan.differences(line))
+    state, plan = promised.state, promised.state.plan
+    different = list(plan.differences(line))
     yield from different
-    found = promised.plan.find(line.id)
-    if found is not None and line.rules == promised.plan.rules.name:  # else there is no deal to compare with
+    found = plan.find(line.id)
+    if found is not None and line.rules == plan.rules.name:  # else there is no deal to compare with
         yield from promised.deals.check(place, line, found[0], check.deal_follows)
     one, two = (promised.limits.get(name, _NO_LIMITS) for name in line.bots)
     if late := late_answer(line, (one, two)):
         yield late
     if line.assisted is not None and (name := line.bots[line.assisted.seat]) in promised.started:
         yield f"it says that {name} had help, but {name} is a bot that the arena started"
-    promised.played.add(line.id)
-    if promised.test and not different:
-        promised.test.add_line(line)
+    if not different:
+        state.add_round(line)
+        state.add_result(line)
+        return
+    state.rounds.update(line.bots)
+    if found is not None:  # it is not missing, but what it says of itself does not count
+        state.finished.add(line.id.rpartition(".")[0], line.id)
 
 
-def _ended(tournament: _Tournament | None, report: Report) -> None:
-    """Report what is missing from a tournament. That it is not finished is a remark, not a problem; but one whose
-    secret is revealed is over."""
+def _ended(tournament: _Tournament | None, report: Report) -> Iterator[_Unfinished]:
+    """Report what is missing from a tournament whose secret is revealed, which is over. Yields one that is not."""
     if tournament is not None and tournament.is_heard:
         report.incomplete += 1
-        report.remarks.append(f"{tournament.path}: these are the rounds that one bot heard of; there may be others")
+        report.remark(tournament.place, "these are the rounds that one bot heard of; there may be others")
     if tournament is None or tournament.promised is None:
         return
-    path, promised = tournament.path, tournament.promised
-    deals, played, test = promised.deals, promised.played, promised.test
-    report.resumes += deals.resumes
-    report.remarks += (f"{path}: {remark}" for remark in tournament.players.remarks())
-    count, total = played.count, promised.plan.total
-    is_over = count == total or (test is not None and test.is_over)
+    place, promised = tournament.place, tournament.promised
+    state, deals = promised.state, promised.deals
+    for remark in (*tournament.players.remarks(), *_doubtful(promised)):
+        report.remark(place, remark)
+    is_over = verdict(state).is_over or state.finished.count == state.plan.total
     unproven = deals.unproven()
     if deals.revealed_at is not None and not is_over:
-        report.problems += (Problem(*deals.revealed_at, printable(text)) for text in _missing(promised))
+        report.problems += (Finding(*deals.revealed_at, text) for text in _missing(promised))
     elif not is_over:
-        report.incomplete += 1
-        report.remarks.append(f"{path}: not complete: {_so_far(promised)}")
+        yield _Unfinished(place, tournament.hash, _so_far(promised))
     elif unproven:
         text = f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it again"
-        report.problems.append(Problem(*unproven[0], text))
+        report.problems.append(Finding(*unproven[0], text))
     if deals.is_public:
-        report.remarks.append(
-            f"{path}: the deals come from a public seed: a bot author who knew it could know them in advance"
-        )
+        report.remark(place, "the deals come from a public seed: a bot author who knew it could know them in advance")
+
+
+def _doubtful(promised: _Promised) -> Iterator[str]:
+    """Yield what changed deals, and is left to the organiser: nothing proves that it had to be."""
+    state = promised.state
+    if resumes := state.resumes:
+        yield f"resumed {counted(resumes, 'time')}; rounds that were not finished got other deals"
+    allowed = state.config.max_voids
+    for name, count in state.excused.items():
+        if allowed is not None and count > most_voids(allowed, state.rounds[name]):
+            # Matches that are played at the same time may be excused before they know of each other.
+            yield f"{name} was excused {counted(count, 'time')}, but max-voids is {in_words(allowed)}"
+
+
+def _judge(series: Series, unfinished: Iterable[_Unfinished], report: Report) -> None:
+    """Report what is missing between tournaments, and those that are not complete: a remark, unless another one
+    follows, which a server begins only when all of the one before is played."""
+    followers = series.followers()
+    for each in unfinished:
+        if (cycle := followers.get(each.hash)) is not None:
+            text = f"not complete, although cycle {cycle} follows: {each.so_far}"
+            report.problems.append(Finding(*each.place, text))
+        else:
+            report.incomplete += 1
+            report.remark(each.place, f"not complete: {each.so_far}")
+    for place, text in series.gaps():
+        report.problems.append(Finding(*place, text))
+    for place, text in series.late_beginnings():
+        report.incomplete += 1
+        report.remark(place, text)
 
 
 def _missing(promised: _Promised) -> Iterator[str]:
     """Yield what is missing from a tournament that is said to be over."""
-    if promised.test is None:
-        for text in promised.played.missing():
+    state = promised.state
+    if state.format.plays_all:
+        for text in missing(state):
             yield f"missing, although the secret is revealed and the tournament over: {text}"
     else:
-        first = promised.played.first_missing
-        yield f"missing, although the secret is revealed: what decides this sequential test, from round {first} on"
+        what = f"what decides this {state.format.words}, from round {first_missing(state)} on"
+        yield f"missing, although the secret is revealed: {what}"
 
 
 def _so_far(promised: _Promised) -> str:
     """How much there is of a tournament that is not over."""
-    if promised.test is None:
-        text = f"{promised.played.count} of {counted(promised.plan.total, 'round')}"
+    state = promised.state
+    if state.format.plays_all:
+        text = f"{state.finished.count} of {counted(state.plan.total, 'round')}"
     else:
-        text = f"{counted(promised.played.count, 'round')}, which do not decide this sequential test"
-    if promised.deals.promise is None:
+        text = f"{counted(state.finished.count, 'round')}, which do not decide this {state.format.words}"
+    if state.config.seed_hash is None:
         return text
     text += "; the secret of the deals is not revealed yet"
     unproven = promised.deals.unproven()

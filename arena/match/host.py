@@ -1,18 +1,18 @@
 """All messages for one bot in a match. Pure.
 
 Theory of operation. A host makes the messages for the bot at one seat, in the order of the protocol: `start_match`, for
-each round `start_round`, then `ask` for each decision and `end_round`, and at last `end_match`. It owns the ids of
-requests and the hash that promises a deal. The session of the bot's connection says what the bot has received. So a bot
-that reconnected gets the start of the match again, and a bot for which a round never began does not get its end: where
-there is nothing to send, the message is None. The host never waits: the caller sends the messages and keeps the time.
-A match does so through players, the checker through a probe.
+each round `start_round`, then `ask` for each decision and `end_round`, and at last `end_match`. It owns the
+hash that promises a deal. The session of the bot's connection numbers requests, and says what the bot has received. So
+a bot that reconnected gets the start of the match again, and a bot for which a round never began does not get its end:
+where there is nothing to send, the message is None. The host never waits: the caller sends the messages and keeps the
+time. A match does so through players, the checker through a probe.
 """
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from arena.match import translate
-from arena.match.referee import Ask, Referee
+from arena.match.referee import Question, Referee
 from engine.cards import Seat, card_texts
 from engine.scoring import Outcome, Score
 from protocol.fairness import hash_of
@@ -48,7 +48,6 @@ class Host:
         self, guest: Guest, seat: Seat, *, match: str, opponent: str, rounds: int, rules: str, clock: MatchClock
     ):
         self.seat = seat
-        self.id_step = 1  # from one request to the next; a bot must not rely on it
         self._guest = guest
         self._match_start = MatchStart(match, opponent, rounds, rules, clock)
 
@@ -94,18 +93,19 @@ class Host:
         """The messages for a bot that lost its connection in a round and has reconnected."""
         return self._match_start, self._round_start
 
-    def ask(self, ask: Ask, clock: Clock) -> EncodedRequest:
+    def ask(self, question: Question, clock: Clock) -> EncodedRequest:
         """The request for a decision."""
-        session, points = self._guest.session, self._round_start.points
-        assert session is not None
-        number = session.last_id + self.id_step
-        return self._referee.request(ask, number, points, clock, with_legal=self._guest.wants_legal)
+        guest = self._guest
+        return question.request(self._next_id(), self._round_start.points, clock, with_legal=guest.wants_legal)
 
     def ask_again(self, request: EncodedRequest) -> EncodedRequest:
         """The same request for another connection, which may have been used before and then has ids of its own."""
+        return request.with_id(max(request.id, self._next_id()))
+
+    def _next_id(self) -> int:
         session = self._guest.session
-        assert session is not None
-        return request.with_id(max(request.id, session.last_id + self.id_step))
+        assert session is not None  # the bot is connected
+        return session.next_id
 
     def end_round(self, outcome: Outcome, deals: Sequence[RevealedDeal]) -> RoundEnd | None:
         """The end of the round; None if the bot is not in a round."""

@@ -14,7 +14,7 @@ import attrs
 from arena.bots.player import Player
 from arena.journal.endings import Fault
 from arena.match.host import Host
-from arena.match.referee import Ask, Referee
+from arena.match.referee import Question, Referee
 from arena.match.round_play import RoundPlay, TimeKeeper
 from arena.plan.round_clock import RoundClock, TimeLeft
 from arena.plan.time_control import TimeLimits
@@ -86,7 +86,7 @@ class LedReferee:
     def position(self) -> int:
         return len(self._referee.moves)
 
-    def ask(self) -> Ask | None:
+    def ask(self) -> Question | None:
         """The next question to the bot, after playing what is recorded before it; None if there is none."""
         while not self._is_over and (ask := self._referee.ask()) and self.position < self._most:
             if ask.seat == self._seat and self.position >= self._start:

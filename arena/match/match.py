@@ -8,12 +8,11 @@ import attrs
 
 from arena.bots.player import LeftBetweenRounds, StartFailure, TakenBack
 from arena.bots.wants import Both, Logic, Run
-from arena.journal.endings import Fault
+from arena.journal.endings import Fault, seats_at_fault
 from arena.journal.lines import AssistedLine
 from arena.match.audience import Audience, Scene, Sight
 from arena.match.host import Host
 from arena.match.referee import Move, Referee
-from arena.match.reveals import Reveals
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.plan.deals import Dealt
 from arena.plan.round_clock import RoundClock
@@ -54,10 +53,9 @@ def _nothing() -> Logic[None]:
 class Match:
     """A match in progress. The caller passes the score before each round.
 
-    `may_excuse` says whether lateness of the bot with this name may still make a round void. `keep_fault` is called
-    while the bots are still running, and returns the folder in which it saved details of the fault. `dealt_before` are
-    the deals of rounds that were played before a resume, by number of round. `before_deal` runs each time before the
-    bots see a deal.
+    `may_excuse` says whether lateness of the bot with this name, or the death of its keeper, may still make a round
+    void. `keep_fault` is called while the bots are still running, and returns the folder in which it saved details of
+    the fault. `before_deal` runs each time before the bots see a deal.
     """
 
     def __init__(
@@ -68,7 +66,6 @@ class Match:
         stalls: Stalls,
         keep_fault: Callable[[PlayedRound, Players], str | None],
         may_excuse: Callable[[str], bool],
-        dealt_before: Mapping[int, Dealt],
         audience: Audience | None = None,
         before_deal: Callable[[], Logic[None]] = _nothing,
     ):
@@ -80,7 +77,7 @@ class Match:
         self._may_excuse = may_excuse
         self._audience = audience
         self._before_deal = before_deal
-        self._reveals = Reveals(planned.rounds, dealt_before)
+        self._of_voids: list[RevealedDeal] = []  # to be revealed with the next round
         self._hosts = self._host(SEATS[0]), self._host(SEATS[1])
 
     def _host(self, seat: Seat) -> Host:
@@ -97,13 +94,14 @@ class Match:
 
     def play_round(self, planned: PlannedRound, score: Score, dealt: Dealt, started: str) -> Logic[PlayedRound]:
         """Play one round. `score` is the score before it; its `first` begins. `started` is the time of day."""
-        deal = self._reveals.dealt(planned, dealt)
+        deal = dealt.revealed(planned.number)
         taken_back: list[Seat] = []
         played_before: Moves = ((), {})
         while True:
             referee = Referee(self._rules, dealt.deal, score.first)
             try:
                 void, begun = yield from self._play_from(referee, played_before, planned, score, dealt, deal)
+                void = void or self._killed(referee)
                 break
             except TakenBack:
                 taken_back.append(referee.game.to_move)
@@ -113,11 +111,11 @@ class Match:
         help_ = self._assisted(taken_back)
         played = PlayedRound(planned, score.first, dealt, referee, started, void, begun=begun, assisted=help_)
         if void is not None:
-            self._reveals.void(planned)
+            self._of_voids.append(deal)
             return played
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
-        yield from self._tell_result(played, score)
+        yield from self._tell_result(played, score, deal)
         for player, host in zip(self._players, self._hosts, strict=True) if begun else ():
             player.note_round(planned.id, dealt.bot_seed(host.seat))
         return played
@@ -176,6 +174,9 @@ class Match:
             return None  # as in every round but the first
         came = yield Both(self._seat_one(SEATS[0], dealt), self._seat_one(SEATS[1], dealt))
         failures: dict[Seat, NotSeated] = {seat: came[seat] for seat in SEATS if came[seat] is not None}
+        for player, host in zip(self._players, self._hosts, strict=True):
+            if host.seat not in failures and (start := host.start_match()):
+                yield from player.tell(start)
         for seat, failure in failures.items():
             if void := self._excused(seat, failure):
                 return void
@@ -187,14 +188,13 @@ class Match:
         return None
 
     def _seat_one(self, seat: Seat, dealt: Dealt) -> Logic[NotSeated | None]:
-        """Get one bot to the table and tell it of the match. Returns why it did not come."""
+        """Get one bot to the table, where it waits for the other one. Returns why it did not come."""
         player = self._players[seat]
         try:
             yield from player.arrive(dealt.bot_seed(seat))
         except (StartFailure, LeftBetweenRounds) as failure:
             return failure
-        if start := self._hosts[seat].start_match():
-            yield from player.tell(start)
+        player.stop()
         return None
 
     def _excused(self, seat: Seat, failure: NotSeated) -> Void | None:
@@ -208,13 +208,31 @@ class Match:
             return None
         return Void(f"the arena stood still for {lost_ms:.0f} ms when the time of {spec.name} to start ran out", seat)
 
-    def _tell_result(self, played: PlayedRound, score: Score) -> Logic[None]:
+    def _killed(self, referee: Referee) -> Void | None:
+        """Why the round is void, if the bot that would be charged was killed by something else than itself or its
+        limits. A bot without a sandbox can kill its keeper, so that is excused only so often. If the kernel killed it,
+        nobody knows who took the memory, so the arena failed."""
+        if referee.fault is None:
+            return None
+        assert referee.outcome is not None
+        for seat in seats_at_fault(referee.fault.ending, referee.outcome.winner, referee.fault.seat):
+            player = self._players[seat]
+            if (killed := player.killed) is None:
+                continue
+            reason = f"{player.spec.name} was ended: {killed.words}"
+            if killed.is_shortage:
+                return Void(reason)
+            if self._may_excuse(player.spec.name):
+                return Void(reason, Seat(seat), killed=True)
+        return None
+
+    def _tell_result(self, played: PlayedRound, score: Score, deal: RevealedDeal) -> Logic[None]:
         """Send the result to both bots. A bot at fault also gets an error, and has to start again."""
         fault, outcome = played.referee.fault, played.referee.outcome
         assert outcome is not None
         if self._audience is not None:
             self._audience.round_over(self._scene(played.planned, score), outcome)
-        deals = self._reveals.after(played.planned)
+        deals, self._of_voids = [*self._of_voids, deal], []
         for player, host in zip(self._players, self._hosts, strict=True):
             at_fault = fault is not None and fault.seat == host.seat and player.link is not None
             if fault and at_fault:

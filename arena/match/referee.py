@@ -6,7 +6,7 @@ move), or `forfeit` (it failed in any other way). An illegal move is a forfeit t
 reason. The referee never waits and never measures: the caller passes the milliseconds.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -35,15 +35,21 @@ def shortened(note: str, room: int = MOST_NOTES) -> str:
     return note if len(note) <= most else f"{note[:most]}… ({len(note) - most} more)"
 
 
-class Ask(Struct, frozen=True, gc=False):
-    """A question: which seat has to choose between which actions."""
+class Question(Struct, frozen=True, gc=False):
+    """Which seat has to choose between which actions."""
 
     seat: Seat
     rows: list[Row]
+    _referee: "Referee"  # of which it is asked
 
     @property
     def legal(self) -> list[Action]:
         return [action for row in self.rows for action in row.actions]
+
+    def request(self, number: int, points: Points, clock: Clock, *, with_legal: bool = True) -> EncodedRequest:
+        """The question as a message, with the events since the seat's last request. Call it once."""
+        rows = self.rows if with_legal else ()
+        return EncodedRequest(number, self._referee.request_line(number, self.seat, rows, points, clock))
 
 
 @attrs.frozen
@@ -73,24 +79,21 @@ class Referee:
         self._fields = RequestFields(self.game)
         self._told = [0, 0]  # by seat: the moves that its requests have told
 
-    def ask(self) -> Ask | None:
+    def ask(self) -> Question | None:
         """The next question; None once the round is over. Applies decisions that have only one legal action."""
         while self.outcome is None:
             rows = legal_rows(self.game)
             if len(rows) > 1 or len(rows[0].actions) > 1:
-                return Ask(self.game.to_move, rows)
+                return Question(self.game.to_move, rows, self)
             self._apply(rows[0].actions[0], None)
         return None
 
-    def request(
-        self, ask: Ask, number: int, points: Points, clock: Clock, *, with_legal: bool = True
-    ) -> EncodedRequest:
-        """The question as a message, with the events since the seat's last request. Call it once for each question."""
-        seat, moves = ask.seat, self.moves
+    def request_line(self, number: int, seat: Seat, rows: Sequence[Row], points: Points, clock: Clock) -> bytes:
+        """The line of a request, with the events since the seat's last one."""
+        moves = self.moves
         news = moves[self._told[seat] :]
         self._told[seat] = len(moves)
-        rows = ask.rows if with_legal else ()
-        return EncodedRequest(number, self._fields.request(number, seat, rows, points, news, clock))
+        return self._fields.request(number, seat, rows, points, news, clock)
 
     def last_news(self, seat: Seat, points: Points) -> EncodedNews:
         """The last position as the seat sees it, with the events since its last request. Call it once, at the end."""

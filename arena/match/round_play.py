@@ -17,12 +17,12 @@ from typing import Protocol
 
 import attrs
 
-from arena.bots.conversation import Conversation, LinkClosed
+from arena.bots.conversation import LinkClosed
 from arena.bots.player import Gone, Player
-from arena.bots.wants import Ask, Hear, Logic
+from arena.bots.wants import Ask, BotLink, Logic
 from arena.journal.endings import Fault
 from arena.match.host import Host
-from arena.match.referee import Ask as Question
+from arena.match.referee import Question
 from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
@@ -38,10 +38,11 @@ Watched = tuple[Sized, Callable[[], None]]
 
 @attrs.frozen
 class Void:
-    """Why a round does not count, and the seat whose lateness was excused, if that is the reason."""
+    """Why a round does not count, and the seat of the bot that is excused, if it counts for that bot."""
 
     reason: str
     excused: Seat | None = None
+    killed: bool = False  # something killed the bot; otherwise it was late
 
 
 class Questions(Protocol):
@@ -82,6 +83,9 @@ class RoundPlay:
         self._may_excuse = may_excuse
         self._watched = watched
         self._clock: TimeKeeper = clock or RoundClock((players[0].spec.limits, players[1].spec.limits))
+        one, two = players
+        # Of the bot at each seat; None where a bot is led through a round (led_round.py), which plays at both.
+        self._opponents: tuple[Player | None, Player | None] = (two, one) if one is not two else (None, None)
         self._seat = SEATS[0]  # the seat that was asked last
         self._question: Ask | None = None  # what it was asked
 
@@ -105,15 +109,22 @@ class RoundPlay:
         fails."""
         referee, clock, hosts = self._referee, self._clock, self._hosts
         watchers, look = self._watched
-        while ask := referee.ask():
-            self._seat = seat = ask.seat
-            link = self._players[seat].link
+        while to_ask := referee.ask():
+            self._seat = seat = to_ask.seat
+            player, opponent = self._players[seat], self._opponents[seat]
+            link = player.link
             assert link is not None
             shown, budget = clock.left(seat)
-            request = hosts[seat].ask(ask, shown)
-            self._question = question = Ask(link, link.line_for(request), budget / 1000)
+            request = hosts[seat].ask(to_ask, shown)
+            self._question = question = Ask(link.line_for(request), budget / 1000)
+            if opponent is not None:
+                question.meanwhile = opponent.stop_late
+                if opponent.turns.stops_early:
+                    opponent.stop()
+            if player.is_stopped:
+                player.go_on()
             try:
-                action = yield question
+                action = yield from link.ask(question)
             except LinkClosed as closed:
                 action, question = yield from self._ask_again(request, question, closed)
             took = (question.heard - question.asked) * 1000
@@ -123,6 +134,8 @@ class RoundPlay:
                 took = budget
             assert isinstance(action, Action)  # the session allows nothing else here
             clock.spend(seat, took)
+            if opponent is not None:
+                opponent.turns.opponent_took(took)
             referee.answer(action.move, round(took), action.note)
             if watchers:
                 look()
@@ -137,9 +150,9 @@ class RoundPlay:
                 yield from player.tell(message)
             link = player.link
             assert link is not None
-            self._question = question = question.again(link, link.line_for(host.ask_again(request)))
+            self._question = question = question.again(link.line_for(host.ask_again(request)))
             try:
-                return (yield question), question
+                return (yield from link.ask(question)), question
             except LinkClosed as again:
                 closed = again
 
@@ -166,9 +179,9 @@ class RoundPlay:
         return None
 
 
-def _answers_until(link: Conversation, until: float) -> Logic[bool]:
+def _answers_until(link: BotLink, until: float) -> Logic[bool]:
     try:
-        yield Hear(link, until)
+        yield from link.listen(until)
     except (RemoteProtocolError, LinkClosed, TimeIsUp):
         return False  # what the bot sent instead of an answer does not matter now
     return True

@@ -23,6 +23,7 @@ from arena.stats.columns import NO_VALUE, Row, ranks_text
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.report_data import Report
 from arena.stats.tables import notes
+from arena.support.text import printable
 from arena.support.version import SERVER
 
 _HEAT: Final = 10  # shades of colour on either side of an even score
@@ -58,7 +59,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
     body = joined(
         _header(report, title, shown),
         tag("main", *_remarks(report), *(_section(each) for each in shown)),
-        tag("footer", tag("p", f"Made by {SERVER} from {', '.join(path.name for path in report.paths)}.")),
+        tag("footer", tag("p", f"Made by {SERVER} from {', '.join(printable(path.name) for path in report.paths)}.")),
     )
     styles, scripts = ("base.css", "report.css"), ("theme.js", "report.js")
     return page(title, "report", body, styles, scripts, loads_files=True)
@@ -67,7 +68,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
 def _title(report: Report) -> str:
     events = [line.config.event or "" for line in report.gathered.tournaments]
     named = list(dict.fromkeys(event for event in events if event))
-    return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") if named else report.paths[0].stem
+    return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") if named else printable(report.paths[0].stem)
 
 
 def _section(section: Section) -> Markup:
@@ -93,7 +94,7 @@ def _header(report: Report, title: str, sections: Iterable[Section]) -> Markup:
 
 
 def _dates(report: Report) -> str:
-    starts = [line.started for line in report.gathered.tournaments] + [report.gathered.last_started]
+    starts = [state.opening.started for state in report.gathered.tournaments] + [report.gathered.last_started]
     days = sorted(start.replace("T", " ")[:16] for start in starts if start)
     if not days:
         return NO_VALUE
@@ -267,7 +268,7 @@ def _sample_remark(report: Report, sample: Sample) -> Markup:
         f"A sample: {sample.rounds:,} of {report.standings.rounds:,} rounds can be replayed here: the most surprising "
         f"ones, {which} that ended by a fault, and an even selection of the others. Any other round is shown by "
     )
-    replay = tag("code", f"arena replay {report.paths[0].name} ROUND")
+    replay = tag("code", f"arena replay {printable(report.paths[0].name)} ROUND")
     more = tag("code", "arena report --rounds")
     return tag("p", words, replay, "; a report includes more rounds with ", more, ".", class_="remark", id="sample")
 

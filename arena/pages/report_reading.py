@@ -20,7 +20,8 @@ READING: Final = {
     "Ranks": "The ranks that a bot may truly have, with a certainty of 95 %. With 2–4 one bot is certainly better, and "
     "up to three may be. A single number is certain, and more rounds make ranges narrower.",
     "Asterisk": "A group of bots, or a single one, never lost to the others, so the distance between the groups is "
-    "unknown: it may be small or very large. Elo and ± of bots with an asterisk say little more than the order.",
+    "unknown: it may be small or very large. Between two groups Elo says only which one is ahead; within a group it "
+    "means what it always does.",
 }
 _LINK: Final = "reading"
 
@@ -29,12 +30,7 @@ def reading_section(report: Report) -> Section | None:
     if not report.rows:
         return None
     terms = [joined(tag("dt", term), tag("dd", text)) for term, text in READING.items()]
-    more = tag(
-        "p",
-        "How all this is computed is in docs/statistics.md, which comes with the sources of the arena.",
-        class_="note",
-    )
-    return _LINK, "How to read the numbers", joined(tag("dl", *terms), more)
+    return _LINK, "How to read the numbers", tag("dl", *terms)
 
 
 def reading_link() -> Markup:

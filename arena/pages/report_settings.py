@@ -7,9 +7,10 @@ shared.
 
 from typing import Final
 
-from arena.journal.lines import TournamentLine
+from arena.journal.tournament_state import TournamentState
 from arena.pages.markup import Content, joined, tag
 from arena.pages.report_sections import Section, bot, table
+from arena.plan.max_voids import in_words
 from arena.plan.recorded_config import RecordedConfig
 from arena.plan.sandbox import Level
 from arena.plan.time_control import TimeLimits
@@ -22,7 +23,7 @@ _MOST_VERSIONS: Final = 200
 
 def settings_section(report: Report) -> Section | None:
     tournaments = report.gathered.tournaments
-    parts = [_tournament(line) for line in tournaments[:_MOST_TOURNAMENTS]]
+    parts = [_tournament(state) for state in tournaments[:_MOST_TOURNAMENTS]]
     if not parts:
         return None
     if len(tournaments) > _MOST_TOURNAMENTS:
@@ -38,21 +39,20 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
         "Format": config.format and config.format.value,
         "Matches of each pair": config.cycles,
         "Rounds of each match": config.rounds,
-        "Every deal twice, seats exchanged": config.mirror,
         "Sequential test": config.sprt and ", ".join(f"{name} {text}" for name, text in config.sprt.settings().items()),
         "Public seed": config.seed,
         "Hash of the secret seed": config.seed_hash,
         "Faults in a row until withdrawn": config.max_faults,
-        "Voids granted to each bot": config.max_voids,
+        "Voids granted to each bot": None if config.max_voids is None else in_words(config.max_voids),
     }
 
 
-def _tournament(line: TournamentLine) -> Content:
+def _tournament(state: TournamentState) -> Content:
     pairs: list[Content] = []
-    for words, value in _settings(line.config).items():
+    for words, value in _settings(state.config).items():
         if value not in (None, ""):
             pairs += [tag("dt", words), tag("dd", _plain(value))]
-    pairs += [tag("dt", "Started"), tag("dd", line.started)]
+    pairs += [tag("dt", "Started"), tag("dd", state.opening.started)]
     rows: list[list[Content]] = [
         [
             bot(each.name),
@@ -61,7 +61,7 @@ def _tournament(line: TournamentLine) -> Content:
             f"{each.memory:,} bytes" if each.memory else NO_VALUE,
             NO_VALUE if each.remote else each.sandbox.level.value if each.sandbox else Level.NONE.value,
         ]
-        for each in line.config.bots or ()
+        for each in state.config.bots or ()
     ]
     players = table(["Bot", "Clock", "Restart", "Memory", "Sandbox"], rows, "players") if rows else None
     return joined(tag("dl", *pairs), players)

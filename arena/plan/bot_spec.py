@@ -1,4 +1,5 @@
-"""How the arena knows a bot: by a name, and by a command or a token. Also the bundled bots."""
+"""How the arena knows a bot, wherever it comes from: a program that it starts, one that connects, a person, or a Python
+function. Also the bundled bots."""
 
 import enum
 import glob
@@ -8,10 +9,10 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol, Self
 
 import attrs
 from msgspec import Struct
@@ -33,6 +34,39 @@ class Restart(enum.Enum):
     ROUND = "round"
 
 
+class AnySpec(Protocol):
+    """A bot as the organiser describes it. Callers ask what they need to know, not of which kind it is."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def limits(self) -> TimeLimits: ...
+
+    @property
+    def restart(self) -> Restart: ...
+
+    @property
+    def program(self) -> "BotSpec | None":
+        """What the arena starts, in a worker process if no other player prevents it; None if the bot comes otherwise.
+        Only what the arena starts can be at fault for not being there."""
+
+    @property
+    def may_be_away(self) -> bool:
+        """Whether the bot comes and goes as it likes, so that matches wait for it, and begin without it in the end."""
+
+    @property
+    def connects(self) -> bool:
+        """Whether the journal says that the bot connected, and knows nothing of it but its clock."""
+
+    @property
+    def token_hash(self) -> str | None:
+        """The hash of the token that proves who connects; None if no token does."""
+
+    def named(self, name: str) -> Self:
+        """The same bot under another name."""
+
+
 MOST_PROCESSES: Final = 64  # by default: enough for a pool of workers, and no burden for the machine
 
 
@@ -50,6 +84,17 @@ class BotSpec:
     processes: int = MOST_PROCESSES  # at once
     sandbox: Sandbox = attrs.field(factory=Sandbox)
     fingerprint: tuple[str, ...] | None = None  # patterns of files that belong to it; None: what lies beside a script
+
+    may_be_away = False
+    connects = False
+    token_hash = None
+
+    @property
+    def program(self) -> "BotSpec":
+        return self
+
+    def named(self, name: str) -> Self:
+        return attrs.evolve(self, name=name)
 
     @property
     def is_sandboxed(self) -> bool:
@@ -86,8 +131,48 @@ class RemoteSpec:
     limits: TimeLimits = attrs.field(factory=TimeLimits)
     restart: Restart = attrs.field(default=Restart.NEVER, init=False)  # its author starts it, not the arena
 
+    program = None
+    may_be_away = True
+    connects = True
 
-AnySpec = BotSpec | RemoteSpec
+    def named(self, name: str) -> Self:
+        return attrs.evolve(self, name=name)
+
+
+@attrs.frozen
+class PersonSpec:
+    """The person at this terminal."""
+
+    name: str
+    limits: TimeLimits
+    restart: Restart = attrs.field(default=Restart.NEVER, init=False)
+
+    program = None
+    may_be_away = False  # but a match waits until they have seen how the last round ended
+    connects = True  # on a connection that does not leave the process
+    token_hash = None
+
+    def named(self, name: str) -> Self:
+        return attrs.evolve(self, name=name)
+
+
+@attrs.frozen
+class FunctionSpec:
+    """A Python function in this process, which takes a request and returns a move. It has no clock: nobody could stop
+    it."""
+
+    name: str
+    choose: Callable[[Any], Any] = attrs.field(repr=False)
+    limits: TimeLimits = attrs.field(default=TimeLimits(move_ms=None, start_ms=None), init=False)
+    restart: Restart = attrs.field(default=Restart.NEVER, init=False)
+
+    program = None
+    may_be_away = False
+    connects = False
+    token_hash = None
+
+    def named(self, name: str) -> Self:
+        return attrs.evolve(self, name=name)
 
 
 class OwnBot(Struct, frozen=True):

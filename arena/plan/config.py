@@ -15,6 +15,7 @@ from arena.plan.bot_spec import (
     AnySpec,
     BotError,
     BotSpec,
+    PersonSpec,
     RemoteSpec,
     Restart,
     command_of,
@@ -26,7 +27,7 @@ from arena.plan.bot_spec import (
     split_name,
 )
 from arena.plan.deals import SCHEME, DealKey
-from arena.plan.names import twin_of
+from arena.plan.max_voids import SHARE, MaxVoids
 from arena.plan.on_change import OnChange as OnChange
 from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
@@ -37,7 +38,7 @@ from arena.plan.source import Source, flag_of
 from arena.plan.sprt import Sprt
 from arena.plan.time_control import TimeLimits
 from engine.ruleset import Begins, RuleSet
-from protocol.names import NAME_RULE, name_problem
+from protocol.names import NAME_RULE, name_problem, twin_of
 
 
 @attrs.frozen
@@ -47,10 +48,9 @@ class Config:
     form: Format
     cycles: int
     rounds: int
-    mirrored: bool
     seed: str  # a public one that the organiser chose; empty if the deals come from a secret
     max_faults: int
-    max_voids: int
+    max_voids: MaxVoids
     event: str
     site: str
     concurrency: int
@@ -68,6 +68,16 @@ class Config:
     def most_workers(self) -> int:
         """How many processes play matches at once, if there are enough matches."""
         return self.workers or min(self.concurrency, len(os.sched_getaffinity(0)))
+
+    @property
+    def person(self) -> PersonSpec | None:
+        """The person who plays, if one does."""
+        return next((bot for bot in self.bots if isinstance(bot, PersonSpec)), None)
+
+    @property
+    def programs(self) -> list[BotSpec]:
+        """The bots that the arena starts."""
+        return [bot.program for bot in self.bots if bot.program is not None]
 
     @property
     def paired(self) -> bool:
@@ -91,7 +101,6 @@ class Config:
             format=self.form,
             cycles=self.cycles,
             rounds=self.rounds,
-            mirror=self.mirrored,
             pairs=self.paired,
             max_faults=self.max_faults,
             max_voids=self.max_voids,
@@ -114,7 +123,7 @@ def from_command_line(
     players: list[AnySpec] = [
         _person(text, each) if with_person and is_person(text) else _bot_argument(text, each) for text in bots
     ]
-    if len(people := [player.name for player in players if isinstance(player, RemoteSpec)]) > 1:
+    if len(people := [player.name for player in players if isinstance(player, PersonSpec)]) > 1:
         raise ConfigError(f"{' and '.join(people)}: only one person can play at this terminal")
     places = [repr(text) for text in bots]
     named = [bool(split_name(text)[0]) for text in bots]
@@ -134,10 +143,10 @@ def _with_numbers(players: list[AnySpec], named: list[bool]) -> list[AnySpec]:
     found = list(players)
     for place, player in enumerate(players):
         name, number = player.name, 2
-        while not named[place] and name in taken:
+        while not named[place] and twin_of(name, taken):
             name, number = f"{player.name}-{number}", number + 1
         if name_problem(name) is None:  # else the name is too long for a number, and refused later as a duplicate
-            found[place] = attrs.evolve(player, name=name)
+            found[place] = player.named(name)
         taken.add(name)
     return found
 
@@ -165,13 +174,13 @@ def is_person(text: str) -> bool:
     return split_name(text)[1].strip() == HUMAN
 
 
-def _person(text: str, keys: Mapping[str, Any]) -> RemoteSpec:
+def _person(text: str, keys: Mapping[str, Any]) -> PersonSpec:
     """The person at this terminal, who has no clock unless one was asked for."""
     name = split_name(text)[0] or HUMAN
     if problem := name_problem(name):
         raise ConfigError(f"{text!r}: {name!r} is not a name: {problem}; expected {NAME_RULE}")
     asked = "st" in keys or "tc" in keys
-    return RemoteSpec(name, None, limits_of(keys) if asked else TimeLimits(move_ms=None, start_ms=None))
+    return PersonSpec(name, limits_of(keys) if asked else TimeLimits(move_ms=None, start_ms=None))
 
 
 def _bot_argument(text: str, keys: Mapping[str, Any]) -> BotSpec:
@@ -255,7 +264,7 @@ def _check_sandbox(spec: BotSpec, where: str) -> None:
 def check_programs(bots: Iterable[tuple[str, AnySpec]]) -> None:
     """Raise ConfigError that lists all missing folders, programs and scripts, each with the place of its bot, or all
     patterns of files that match nothing for any bot."""
-    local = [(where, bot) for where, bot in bots if isinstance(bot, BotSpec)]
+    local = [(where, bot.program) for where, bot in bots if bot.program is not None]
     problems = [f"{where}: {problem}" for where, bot in local if (problem := missing_part(bot))]
     if problems := problems or _unmatched(local):
         raise ConfigError("\n".join(problems))
@@ -290,23 +299,18 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
     if len(bots) < least:
         raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
     _check_names([bot.name for bot in bots], where)
-    _check_tokens([bot for bot in bots if isinstance(bot, RemoteSpec)], where)
+    _check_tokens([bot for bot in bots if bot.token_hash], where)
     rules: RuleSet = values.get("rules", RuleSet())
-    rounds = values.get("rounds", 10)
-    mirrored = values.get("mirror", False)
-    if mirrored:
-        _check_mirror(rules, rounds, where)
     journal = values.get("journal")
     return Config(
         bots=tuple(bots),
         rules=rules,
         form=values.get("format", Format.ROUND_ROBIN),
         cycles=values.get("cycles", 1),
-        rounds=rounds,
-        mirrored=mirrored,
+        rounds=values.get("rounds", 10),
         seed=values.get("seed", ""),
         max_faults=values.get("max-faults", 5),
-        max_voids=values.get("max-voids", 20),
+        max_voids=values.get("max-voids", SHARE),
         event=values.get("event", ""),
         site=values.get("site", ""),
         concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
@@ -319,34 +323,16 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
 
 
 def _check_names(names: Sequence[str], where: Callable[[str], str]) -> None:
-    """Raise ConfigError if two names are equal or look alike."""
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"{where(twice)}: two bots are named {twice!r}; give one of them another name")
+    """Raise ConfigError if two names are the same."""
     for place, name in enumerate(names):
         if twin := twin_of(name, names[:place]):
-            raise ConfigError(
-                f"{where(name)}: {name!r} can be taken for {twin!r}: names that look alike, whatever their case, "
-                "count as the same; give one of them another name"
-            )
+            case = f" and {twin!r}, which is the same name in another case" if twin != name else ""
+            raise ConfigError(f"{where(name)}: two bots are named {name!r}{case}; give one of them another name")
 
 
-def _check_tokens(bots: Sequence[RemoteSpec], where: Callable[[str], str]) -> None:
+def _check_tokens(bots: Sequence[AnySpec], where: Callable[[str], str]) -> None:
     """Raise ConfigError if two bots have the same token."""
     hashes = [bot.token_hash for bot in bots]
     for bot in reversed(bots):
         if hashes.count(bot.token_hash) > 1:
             raise ConfigError(f"{where(bot.name)}: {bot.name!r} has the token of another bot; each needs its own")
-
-
-def _check_mirror(rules: RuleSet, rounds: int, where: Callable[[str], str]) -> None:
-    """Raise ConfigError if matches of this many rounds by these rules cannot be mirrored."""
-    if rules.begins is Begins.WINNER:
-        raise ConfigError(
-            f"{where('mirror')}: rounds of {rules.name} cannot be mirrored, because the winner of a round begins the "
-            "next one; leave out mirror, or set it to false"
-        )
-    if rounds % 2:
-        raise ConfigError(
-            f"{where('rounds')}: rounds = {rounds}, but mirrored rounds come in pairs: expected an even number"
-        )

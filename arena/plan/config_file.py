@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import attrs
 
-from arena.plan.bot_spec import RemoteSpec
 from arena.plan.config import Config, assembled, bot_of, check_programs, limits_of
 from arena.plan.options import BOT, OWN, SERVER, SPRT, TOURNAMENT, Option, by_name
 from arena.plan.source import ConfigError, Source, flag_of
@@ -23,7 +22,7 @@ def from_file(path: Path, options: Mapping[str, str], *, is_test: bool = False) 
     [sprt], or with `is_test`. Raises ConfigError."""
     found = read_file(path, options)
     for bot in found.config.bots:
-        if isinstance(bot, RemoteSpec):
+        if bot.may_be_away:
             raise ConfigError(
                 f"{found.where(bot.name)}: {bot.name!r} has a token, so it connects: use arena serve, and no cluster, "
                 "because its time is measured where it connects to"

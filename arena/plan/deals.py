@@ -5,8 +5,8 @@ reader of the journal can check that every deal follows from what was promised b
 seed that the organiser chose is also a key, but a public one: a bot author who knows or guesses it knows every deal.
 
 No bot sees a deal twice. A void round is played again with another deal, and so are the rounds that were unfinished
-when a tournament stopped: the label of a deal contains both counts. The exceptions are those that the organiser asks
-for: mirrored rounds, and a public seed, whose deals stay the same however often the tournament is stopped.
+when a tournament stopped: the label of a deal contains both counts. The exception is a
+public seed, whose deals stay the same however often the tournament is stopped.
 
 Each bot also gets a seed for its own randomness, from the same key. It reveals nothing about deals and other seeds, and
 is another one for each attempt at a round: an opponent that has seen a void attempt knows nothing about the next one.
@@ -19,9 +19,7 @@ from typing import Final
 
 import attrs
 from msgspec import Struct
-from msgspec.structs import replace
 
-from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedRound, RoundId
 from engine.cards import Seat, card_texts
 from engine.deal import Deal
@@ -69,13 +67,11 @@ class DealKey:
         *,
         voids: int = 0,
         resumes: int = 0,
-        mirrored_seed: str | None = None,
         bots: tuple[str, str] | None = None,
     ) -> Dealt:
-        """The deal of a round, after it was void and the tournament was resumed this many times. `mirrored_seed`, the
-        seed of the round that this one mirrors, determines the deal whatever happened since. `bots` are the names of
-        those that get seeds of their own."""
-        seed = mirrored_seed or self.seed(planned.id, voids, resumes)
+        """The deal of a round, after it was void and the tournament was resumed this many times. `bots` are the names
+        of those that get seeds of their own."""
+        seed = self.seed(planned.id, voids, resumes)
         salt = self.salt(planned.id, voids, resumes)
         bot_seeds = None if bots is None else self.bot_seeds(planned.id, voids, resumes, bots)
         return Dealt(seed, salt, Deal.from_seed(seed, rules.tactics), 1 + voids + resumes, bot_seeds)
@@ -116,20 +112,11 @@ class GrantedDeals:
     def deal(
         self,
         planned: PlannedRound,
-        rules: RuleSet,
+        rules: RuleSet,  # noqa: ARG002
         *,
         voids: int = 0,
         resumes: int = 0,  # noqa: ARG002
-        mirrored_seed: str | None = None,
         bots: tuple[str, str] | None = None,  # noqa: ARG002
     ) -> Dealt:
         """The deal of a round that was granted."""
-        dealt = self._deals[planned.id, voids]
-        if mirrored_seed is None:
-            return dealt
-        return replace(dealt, seed=mirrored_seed, deal=Deal.from_seed(mirrored_seed, rules.tactics))
-
-
-def is_recorded(config: RecordedConfig) -> bool:
-    """Whether the tournament of this configuration made its deals in this way; legacy_deals.py has the older one."""
-    return config.deals == SCHEME
+        return self._deals[planned.id, voids]

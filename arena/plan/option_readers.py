@@ -15,6 +15,7 @@ from datetime import time as dt_time
 from pathlib import Path
 from typing import Any, Final
 
+from arena.plan.max_voids import SHARE, MaxVoids
 from arena.plan.sandbox import Level
 from arena.plan.sprt import LARGEST_ELO
 from arena.plan.time_control import ClockError, parse_tc
@@ -46,6 +47,14 @@ def whole_number(least: int) -> Reader:
         return value
 
     return read
+
+
+def max_voids(value: Any) -> MaxVoids:
+    if value == SHARE:
+        return SHARE
+    with contextlib.suppress(ValueError):
+        return int(whole_number(0)(value))
+    raise ValueError(f"a whole number, or {SHARE}")
 
 
 def even_number(least: int, most: int) -> Reader:

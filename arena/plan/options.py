@@ -49,15 +49,7 @@ TOURNAMENT: Final = (
         choices=_values(Format),
     ),
     Option("cycles", read.whole_number(1), "How many matches each pair plays.  [1]", "N"),
-    Option("rounds", read.whole_number(1), "How many rounds a match has; even if they are mirrored.  [10]", "N"),
-    Option(
-        "mirror",
-        read.yes_or_no,
-        "Play every deal twice with the seats exchanged: only for bots that you trust not to remember.  [false]",
-        "[true|false]",
-        value_if_alone="true",
-        choices=("true", "false"),
-    ),
+    Option("rounds", read.whole_number(1), "How many rounds a match has.  [10]", "N"),
     Option(
         "seed",
         read.seed,
@@ -68,7 +60,11 @@ TOURNAMENT: Final = (
         "max-faults", read.whole_number(0), "Faults in a row after which a bot is withdrawn; 0 means never.  [5]", "N"
     ),
     Option(
-        "max-voids", read.whole_number(0), "How often a bot's lateness may be excused by a stalled host.  [20]", "N"
+        "max-voids",
+        read.max_voids,
+        "How often a bot may be excused because the host stalled or something killed it: a number, or 1% of the rounds "
+        "that it finished, but at least 3.  [1%]",
+        "N",
     ),
     Option("concurrency", read.whole_number(1), "How many matches are played at once.  [number of cores]", "N"),
     Option(
@@ -172,7 +168,11 @@ BOT: Final = (
         flag=True,
     ),
     Option(
-        "memory", read.memory_size, "Real memory that a bot may use with all its children, such as 512M or 2G.", "SIZE"
+        "memory",
+        read.memory_size,
+        "Real memory that a bot may use with all its children, such as 512M or 2G.  [in a sandbox by what the machine "
+        "has, from 512M to 4G; else unlimited]",
+        "SIZE",
     ),
     Option(
         "cpu",
@@ -203,9 +203,6 @@ OWN: Final = (
 )
 # Options of the server; in a file they are under [server].
 SERVER: Final = (
-    Option(
-        "public-seed", read.yes_or_no, "Allow --seed, although anyone who knows it knows all deals.  [false]", flag=True
-    ),
     Option("listen", read.address, "Where to listen, such as 0.0.0.0:4000; port 0 means any free port.", "HOST:PORT"),
     Option(
         "open", read.yes_or_no, "Let anyone play under a free name; cup.names records who owns it.  [false]", flag=True

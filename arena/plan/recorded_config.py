@@ -1,20 +1,19 @@
 """The configuration as the opening line of a journal records it, and bots as a fault bundle records them: everything
-that determines which rounds are played and how. Writers and readers share it. Pure, except that `spec_of` reads the
-environment.
+that determines which rounds are played and how. Writers and readers share it. Pure.
 
-A field that is None, unset or at its default was not recorded: older versions knew fewer fields, and other programs may
-write only some. Fields that this version does not know are ignored.
+A field that is None, unset or at its default was not recorded: other programs may write only some. Fields that this
+version does not know are ignored.
 """
 
 import contextlib
 import json
-import os
 import shlex
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import attrs
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -24,10 +23,10 @@ from arena.plan.bot_spec import (
     AnySpec,
     BotError,
     BotSpec,
-    RemoteSpec,
     Restart,
     command_of,
 )
+from arena.plan.max_voids import MaxVoids
 from arena.plan.sandbox import Level, Sandbox
 from arena.plan.schedule import Format, pairing_count
 from arena.plan.sprt import Sprt
@@ -42,7 +41,7 @@ class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     remote: bool = False  # it connects from outside; only its clock is recorded then
     cmd: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     dir: str | UnsetType | None = UNSET
-    env: tuple[str, ...] | dict[str, str] | None = None  # names; journals from before 0.2 also have the values
+    env: tuple[str, ...] | None = None  # names, without the values
     clock: TimeLimits | None = None
     restart: Restart | None = None
     memory: int | UnsetType | None = UNSET
@@ -59,16 +58,16 @@ class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     format: Format | None = None
     cycles: Positive | None = None
     rounds: Positive | None = None
-    mirror: bool | None = None
-    pairs: bool | None = None  # journals from before 0.2 know only mirrored pairs
+    pairs: bool | None = None
     max_faults: int | None = None
-    max_voids: int | None = None
+    max_voids: MaxVoids | None = None  # journals from before 0.2 may not have it
     bots: tuple[RecordedBot, ...] | None = None
     first_cycle: Positive = 1
-    deals: str | None = None  # how they were derived; journals from before 0.2 do not say
+    deals: str | None = None  # how they were derived
     seed: str | None = None  # a public one
     seed_hash: str | None = None  # of a secret one
     sprt: Sprt | None = None  # the bounds of a sequential test
+    mirror: bool = False  # every deal was played twice; only read, to refuse it
 
     @property
     def total(self) -> int | None:
@@ -81,6 +80,15 @@ class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _FIELD_TYPES: Final = {field.name: field.type for field in msgspec.structs.fields(RecordedConfig)}
+
+
+def refusal(config: RecordedConfig) -> str | None:
+    """Why this version does not read the journal of this tournament; None if it does."""
+    if config.deals is None and config.seed is not None:
+        return "this tournament was played by version 0.1, which made deals in another way; this version cannot read it"
+    if config.mirror:
+        return "this tournament was played with mirrored rounds (mirror = true), which this version cannot read"
+    return None
 
 
 def unknown_names(config: Mapping[str, Any]) -> list[str]:
@@ -116,21 +124,21 @@ class _Named(Struct):
 
 
 def recorded_bot(spec: AnySpec) -> RecordedBot:
-    """A bot as the journal keeps it; `spec_of` is the inverse. Values of its environment and its token are not kept."""
-    if isinstance(spec, RemoteSpec):
-        return RecordedBot(name=spec.name, remote=True, clock=spec.limits)
+    """A bot as the journal keeps it. Values of its environment and its token are not kept."""
+    if (program := spec.program) is None:
+        return RecordedBot(name=spec.name, remote=spec.connects, clock=spec.limits)
     return RecordedBot(
         name=spec.name,
-        cmd=recorded_command(spec.command),
-        dir=str(spec.cwd) if spec.cwd else None,
-        env=tuple(sorted(dict(spec.env))),
+        cmd=recorded_command(program.command),
+        dir=str(program.cwd) if program.cwd else None,
+        env=tuple(sorted(dict(program.env))),
         clock=spec.limits,
         restart=spec.restart,
-        memory=spec.memory,
-        cpu=spec.cpu_seconds,
-        inherit_env=spec.inherit_env,
-        processes=spec.processes,
-        sandbox=None if spec.sandbox.level is Level.NONE else spec.sandbox,
+        memory=program.memory,
+        cpu=program.cpu_seconds,
+        inherit_env=program.inherit_env,
+        processes=program.processes,
+        sandbox=None if program.sandbox.level is Level.NONE else program.sandbox,
     )
 
 
@@ -143,36 +151,24 @@ def recorded_command(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def spec_of(recorded: RecordedBot) -> BotSpec:
-    """The bot as it was started. Raises BotError if its command is not recorded, because it connected from outside, or
-    if a variable of its environment is not set now."""
+    """The bot as it was started, but without what it was given of its starter's: variables, paths that its sandbox
+    shows, and a user. Anybody can write a record, so whoever starts the bot now has to give them. Raises BotError if
+    its command is not recorded, because it connected from outside, or has no program."""
     if recorded.cmd is None:
         raise BotError(f"the command of {recorded.name} is not recorded")
+    if not recorded.cmd[0]:
+        raise BotError(f"the command of {recorded.name} has no program")
     return BotSpec(
         name=recorded.name,
         command=command_of(recorded.cmd),
         cwd=Path(recorded.dir) if recorded.dir else None,
-        env=_environment(recorded),
         limits=recorded.clock or TimeLimits(),
         restart=recorded.restart or Restart.NEVER,
         memory=recorded.memory or None,
         cpu_seconds=recorded.cpu or None,
-        inherit_env=recorded.inherit_env,
         processes=recorded.processes,
-        sandbox=recorded.sandbox or Sandbox(),
+        sandbox=attrs.evolve(recorded.sandbox or Sandbox(), expose=(), user=None),
     )
-
-
-def _environment(recorded: RecordedBot) -> tuple[tuple[str, str], ...]:
-    """The bot's variables, with values from our own environment unless an old record has them. Raises BotError."""
-    if isinstance(recorded.env, dict):
-        return tuple(recorded.env.items())
-    names = recorded.env or ()
-    if missing := [name for name in names if name not in os.environ]:
-        raise BotError(
-            f"{recorded.name} had {', '.join(missing)} in its environment, which is not set now; "
-            "values are not kept, so set it for this command"
-        )
-    return tuple((name, os.environ[name]) for name in names)
 
 
 # Differences, worded as in a tournament file: by the names of options, with values as the file has them
@@ -206,7 +202,6 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
         "format": config.format and config.format.value,
         "cycles": config.cycles,
         "rounds": config.rounds,
-        "mirror": config.mirror,
         "pairs": config.pairs,
         "max-faults": config.max_faults,
         "max-voids": config.max_voids,
@@ -214,7 +209,7 @@ def _settings(config: RecordedConfig) -> dict[str, object]:
     }
 
 
-def test_difference(recorded: RecordedConfig, now: RecordedConfig) -> str | None:
+def format_difference(recorded: RecordedConfig, now: RecordedConfig) -> str | None:
     """How the sequential test of a journal differs from the one that is wanted; None if both are the same."""
     before, after = _test_settings(recorded), _test_settings(now)
     if before == after:

@@ -1,4 +1,4 @@
-"""The sandbox of a bot, as it is planned and recorded. arena/bots/sandbox.py says how it is made."""
+"""The sandbox of a bot, as it is planned and recorded. arena/sandbox/bubblewrap.py says how it is made."""
 
 import enum
 import os

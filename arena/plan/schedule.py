@@ -9,12 +9,16 @@ is the unit of statistics: beginning may be an advantage, and in a pair both pla
 
 import enum
 from collections.abc import Iterator
-from typing import NewType
+from typing import Final, NewType
 
 from msgspec import Struct
 
 from engine.cards import SEATS, Seat, other
 from engine.ruleset import Begins, RuleSet
+
+# An edited journal may claim any plan. These limits are above every real tournament, and such a plan fits in memory.
+_MOST_MATCHES: Final = 2_000_000
+_LONGEST_MATCH: Final = 1_000_000
 
 RoundId = NewType("RoundId", str)
 MatchId = NewType("MatchId", str)
@@ -30,7 +34,6 @@ class PlannedRound(Struct, frozen=True):
     number: int  # in its match, from 1
     first: Seat | None  # who begins; None means the winner of the previous round
     pair: RoundId  # the first round of its pair; its own id if it belongs to none
-    mirrors: RoundId | None = None  # the round whose deal this one repeats
 
 
 class PlannedMatch(Struct, frozen=True):
@@ -40,14 +43,12 @@ class PlannedMatch(Struct, frozen=True):
     id: MatchId
     bots: tuple[int, int]  # indices into the list of bots, for seat 0 and seat 1
     first: Seat  # who begins the first round
-    length: int  # rounds; even if they are mirrored
-    mirrored: bool
-    paired: bool  # two rounds, in which each player begins once, form a unit of statistics
+    length: int  # rounds
     begins: Begins
 
     @property
     def rounds(self) -> tuple[PlannedRound, ...]:
-        return tuple(_mirrored(self) if self.mirrored else _rounds(self))
+        return tuple(_rounds(self))
 
 
 def schedule(
@@ -55,16 +56,12 @@ def schedule(
     form: Format,
     cycles: int,
     rounds: int,
-    mirrored: bool,
     rules: RuleSet,
     first_cycle: int = 1,
-    *,
-    paired: bool = True,
 ) -> tuple[PlannedMatch, ...]:
-    """All matches, in the order in which they begin. `rounds` must be even if `mirrored`. If the winner of a round
-    begins the next one there are no pairs, whatever `paired` says."""
+    """All matches, in the order in which they begin."""
     return tuple(
-        _match(cycle, pair, rounds, mirrored, paired and rules.begins is Begins.ALTERNATE, rules)
+        _match(cycle, pair, rounds, rules)
         for cycle in range(first_cycle, first_cycle + cycles)
         for pair in _pairings(bots, form)
     )
@@ -72,6 +69,15 @@ def schedule(
 
 def pairing_count(bots: int, form: Format) -> int:
     return bots - 1 if form is Format.GAUNTLET else bots * (bots - 1) // 2
+
+
+def size_problem(bots: int, form: Format, cycles: int, rounds: int) -> str | None:
+    """Why such a schedule is too large for a journal; None if it is not."""
+    matches = pairing_count(bots, form) * cycles
+    if matches <= _MOST_MATCHES and rounds <= _LONGEST_MATCH:
+        return None
+    limits = f"{_MOST_MATCHES:,} matches, and {_LONGEST_MATCH:,} rounds in each"
+    return f"matches: {matches:,}, rounds in each: {rounds:,}; a journal can hold at most {limits}"
 
 
 def _pairings(bots: int, form: Format) -> Iterator[tuple[int, int]]:
@@ -88,12 +94,10 @@ def _pairings(bots: int, form: Format) -> Iterator[tuple[int, int]]:
         ring.insert(1, ring.pop())
 
 
-def _match(
-    cycle: int, bots: tuple[int, int], rounds: int, mirrored: bool, paired: bool, rules: RuleSet
-) -> PlannedMatch:
+def _match(cycle: int, bots: tuple[int, int], rounds: int, rules: RuleSet) -> PlannedMatch:
     name = MatchId(f"{cycle}.{bots[0] + 1}-{bots[1] + 1}")
     first = SEATS[(cycle + 1 + sum(bots)) % 2]  # over the cycles both bots begin equally often
-    return PlannedMatch(name, bots, first, rounds, mirrored, paired, rules.begins)
+    return PlannedMatch(name, bots, first, rounds, rules.begins)
 
 
 def _rounds(match: PlannedMatch) -> Iterator[PlannedRound]:
@@ -101,7 +105,7 @@ def _rounds(match: PlannedMatch) -> Iterator[PlannedRound]:
     pair = RoundId("")
     for number in range(1, match.length + 1):
         name = RoundId(f"{match.id}.{number}")
-        if number % 2 or not match.paired:
+        if number % 2 or match.begins is Begins.WINNER:
             pair = name
         yield PlannedRound(name, number, _first(match, number), pair)
 
@@ -110,18 +114,3 @@ def _first(match: PlannedMatch, number: int) -> Seat | None:
     if match.begins is Begins.WINNER and number > 1:
         return None
     return match.first if number % 2 else other(match.first)
-
-
-def _mirrored(match: PlannedMatch) -> Iterator[PlannedRound]:
-    """The second half repeats the deals of the first half with the other player beginning, which swaps the hands.
-
-    The two rounds of a pair are half a match apart. If half a match is an even number of rounds, neighbours in the
-    second half are swapped, because otherwise the players would not alternate throughout the match.
-    """
-    half = match.length // 2
-    names = [RoundId(f"{match.id}.{number}") for number in range(1, match.length + 1)]
-    for number, name in enumerate(names[:half], 1):
-        yield PlannedRound(name, number, _first(match, number), pair=name)
-    for place, name in enumerate(names[half:]):
-        origin, number = names[place if half % 2 else place ^ 1], half + place + 1
-        yield PlannedRound(name, number, _first(match, number), pair=origin, mirrors=origin)

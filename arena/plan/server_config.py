@@ -4,14 +4,17 @@ import ssl
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
+from msgspec.structs import replace
 
 from arena.plan.config import Config, ConfigError
 from arena.plan.config_file import TournamentFile, read_file
 from arena.plan.time_control import TimeLimits
 from protocol.framing import MAX_LINE
+
+BANK_OF_STRANGERS: Final = 6  # times the limit of an answer, for a round: two seconds for each answer of most rounds
 
 
 @attrs.frozen
@@ -49,10 +52,10 @@ def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, Se
     server = _server(found)
     if found.test is not None:
         raise ConfigError(f"{path}: [sprt] is a test of two bots that the arena starts: use arena sprt")
-    if found.config.seed and not found.server.get("public-seed", False):
+    if found.config.seed:
         raise ConfigError(
             f"{found.where('seed')}: a server does not take a seed, because anyone who knows it knows all deals; leave "
-            "it out, and the deals come from a secret, or say --public-seed if all bots are yours"
+            "it out, and the deals come from a secret"
         )
     if server.open_door and not server.forever and "begin" not in found.server:
         raise ConfigError(
@@ -82,8 +85,16 @@ def _server(found: TournamentFile) -> ServerConfig:
         show_hands=values.get("show-hands", False),
         watchers=values.get("watchers", 100),
         door=_door(values),
-        bot_limits=found.limits,
+        bot_limits=_limits_of_strangers(found.limits),
     )
+
+
+def _limits_of_strangers(limits: TimeLimits) -> TimeLimits:
+    """The limits of bots that the file does not name. They have a bank: otherwise a bot could take the whole limit for
+    each of its answers, which makes a round last for ten minutes."""
+    if limits.bank_ms is not None or limits.move_ms is None:
+        return limits
+    return replace(limits, bank_ms=BANK_OF_STRANGERS * limits.move_ms)
 
 
 def _certificate(values: Mapping[str, Any]) -> tuple[Path, Path] | None:

@@ -1,4 +1,4 @@
-"""A sequential test of two bots, as it is planned and recorded. arena/stats/sprt.py has the arithmetic. Pure."""
+"""A sequential test of two bots, as it is planned and recorded; journal/likelihood.py has the arithmetic. Pure."""
 
 import enum
 import math

@@ -15,8 +15,8 @@ from engine.errors import EngineError
 def load_replay(path: Path, address: str) -> Replay:
     """The replay of the round with this address. Raises JournalError if the journal has no such round, or if the round
     was not played by the rules."""
-    number, line, versions = find_round(path, address)
-    one, two = (versions.get(id or "", "") for id in line.players or ("", ""))
+    number, line, state = find_round(path, address)
+    one, two = map(state.players.version, line.players or (None, None))
     try:
         return attrs.evolve(replay_of(line), versions=(one, two))
     except (EngineError, ValueError) as error:

@@ -7,17 +7,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.plan.bot_spec import AnySpec, RemoteSpec
-from arena.plan.names import twin_of
+from arena.plan.bot_spec import AnySpec
 from arena.plan.tokens import Owners
 from arena.server.name_claims import Claim, claim_of_file, claim_with, key_of, new_key, session_with
 from arena.server.rates import Buckets, Place
 from protocol.messages import BotHello
+from protocol.names import twin_of
 
 _NETWORK: Final = 4  # times as many names as an address may a network have
 # New names of an address: as many times as it may have can come at once, then one each so many seconds.
 _NEW_NAMES_AT_ONCE, _NEW_NAME_SECONDS = 4, 10.0
-MOST_NAMES: Final = 4_000  # in all; to compare a new one with each of them takes about a millisecond
+MOST_NAMES: Final = 4_000  # in all; a new one is compared with each of them
 
 
 class Refusal(enum.StrEnum):
@@ -45,7 +45,8 @@ class Registry:
 
     Bots of the tournament file join with their tokens, and play under the names in the file. An open server also admits
     other bots: a name belongs to the first bot that uses it. A bot with a token of its own keeps its name for good, and
-    so does one whose token was in the file before. A bot without a token keeps its name while it is connected, or until
+    so does one whose token was in the file before; only when there are too many names, the oldest that never played
+    becomes free. A bot without a token keeps its name while it is connected, or until
     the end of a tournament in which it plays; it reconnects with the session that the server gave it. An address may
     have `names` names through the open door, for good or for now, because each costs the others matches and memory.
 
@@ -64,10 +65,10 @@ class Registry:
         self._open_door = open_door
         self._most = names
         self._new_names = Buckets(1 / _NEW_NAME_SECONDS, _NEW_NAMES_AT_ONCE * names)
-        hashes = {b.name: b.token_hash for b in bots if isinstance(b, RemoteSpec) and b.token_hash}
+        hashes = {b.name: b.token_hash for b in bots if b.token_hash}
         self._owners = Owners(hashes)
         self._in_file = {bot.name for bot in bots}
-        self._at_home = {bot.name for bot in bots if not isinstance(bot, RemoteSpec)}
+        self._at_home = {bot.name for bot in bots if not bot.may_be_away}
         self._roster = frozenset(roster)  # names in the tournament that has begun
         self._claims: dict[str, Claim] = {}
         self._held: Counter[str] = Counter()  # names by address and by network
@@ -136,12 +137,22 @@ class Registry:
             if self._held[where] >= most:
                 text = f"bots from {where} have {most} names already; come back with the token of one of them, or ask "
                 raise Refused(Refusal.FULL, text + "the organiser for a token")
-        if len(self._claims) >= MOST_NAMES:
-            text = f"{MOST_NAMES} names are taken, and this server keeps no more; ask the organiser for a token"
-            raise Refused(Refusal.FULL, text)
         if not self._new_names.of(place.address).take(now):
             text = f"too many new names come from {place.address}; try again later, or bring a token and keep your name"
             raise Refused(Refusal.FULL, text, again=True)
+        if len(self._claims) >= MOST_NAMES and not self._drop_unplayed():
+            text = f"{MOST_NAMES} names are taken, and this server keeps no more; ask the organiser for a token"
+            raise Refused(Refusal.FULL, text)
+
+    def _drop_unplayed(self) -> bool:
+        """Free the name that was claimed first of those that never played, unless its bot is here. Returns whether
+        there is one."""
+        for name, claim in self._claims.items():
+            if not claim.played and name not in self._entered and name not in self._roster:
+                self._drop(name)
+                self.has_news = True
+                return True
+        return False
 
     def _keep(self, claim: Claim) -> None:
         self._drop(claim.name)
@@ -173,9 +184,9 @@ class Registry:
         return session_with(self._keys.get(name))
 
     def _refuse_twin(self, name: str) -> None:
-        """Raise Refused if the name looks like that of another bot. A bot that already takes part keeps its name."""
+        """Raise Refused if another bot has the name in another case. A bot that already takes part keeps its name."""
         if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._claims, *self._roster))):
-            text = f"{name!r} can be taken for {twin!r}, which is connected or takes part; choose another name"
+            text = f"{name!r} is the same name as {twin!r}, which is taken: only the case differs; choose another name"
             raise Refused(Refusal.NAME_TAKEN, text)
 
     def left(self, name: str) -> None:

@@ -19,7 +19,6 @@ import trio
 
 from arena.bots.conversation import ConversationLimits, LinkClosed
 from arena.bots.link import Link
-from arena.bots.streams import TcpStream, tune
 from arena.journal.identity import bot_line
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
@@ -31,6 +30,7 @@ from arena.server.porch import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
 from arena.server.spectators import Gallery
 from arena.server.strikes import Strikes
+from arena.support.streams import MeteredTcpStream, TcpStream, tune
 from arena.support.timestamps import utc_now
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
@@ -133,8 +133,10 @@ class Door:
             tune(connection)
             half = self._limits.unread // 2  # because the kernel doubles it
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, half)
-        stream = TcpStream(connection)
-        return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True) if self._tls else stream
+        if self._tls is None:
+            return TcpStream(connection)
+        below = MeteredTcpStream(connection)
+        return trio.SSLStream(below, self._tls, server_side=True, https_compatible=True)
 
     async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
         limits = ConversationLimits(self._limits.line, self._limits.late_answers, eof_mid_line_is_disconnect=True)

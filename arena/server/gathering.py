@@ -5,7 +5,7 @@ from datetime import datetime
 
 import trio
 
-from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.bot_spec import AnySpec
 from arena.server.events import LobbyWaits, ServerListener
 from arena.server.lobby import Lobby
 from arena.server.wall_clock import Clock, wait_until
@@ -81,7 +81,7 @@ class Gathering:
         )
 
     def _missing(self, expected: Sequence[AnySpec]) -> list[str]:
-        return [bot.name for bot in expected if isinstance(bot, RemoteSpec) and not self._lobby.is_here(bot.name)]
+        return [bot.name for bot in expected if bot.may_be_away and not self._lobby.is_here(bot.name)]
 
     def _report(self, expected: Sequence[AnySpec]) -> None:
         here, missing = self._lobby.names(), self._missing(expected)

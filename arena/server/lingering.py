@@ -7,7 +7,7 @@ import trio
 
 from arena.bots.conversation import LinkClosed
 from arena.bots.link import Link
-from arena.bots.streams import tcp_below
+from arena.support.streams import tcp_below
 from protocol.messages import Bye, Error
 from protocol.session import State
 

@@ -12,7 +12,7 @@ from arena.bots.conversation import LinkClosed
 from arena.bots.player import Gone, Player, StartFailure
 from arena.bots.wants import Await, Logic
 from arena.journal.endings import Fault
-from arena.plan.bot_spec import RemoteSpec
+from arena.plan.bot_spec import AnySpec
 from arena.server.connection import Connection
 from protocol.backoff import LONGEST_WAIT
 from protocol.messages import Bye
@@ -178,18 +178,15 @@ class Lobby:
         for waiter in self._waiters.get(name, ()):
             waiter.came.set()
 
-    def player(self, spec: RemoteSpec) -> Player:
+    def player(self, spec: AnySpec) -> Player:
+        """The player of one match; if the bot is not free, a player that is not connected."""
         return RemotePlayer(spec, self, self.reserve(spec.name))
-
-    def let_go(self, player: Player) -> None:
-        assert isinstance(player, RemotePlayer)
-        player.let_go()
 
 
 class RemotePlayer(Player):
     """A bot in one match, on one of its connections, or on the next one if that is lost."""
 
-    def __init__(self, spec: RemoteSpec, lobby: Lobby, connection: Connection | None):
+    def __init__(self, spec: AnySpec, lobby: Lobby, connection: Connection | None):
         super().__init__(spec)
         self._lobby = lobby
         self._connection = connection
@@ -217,8 +214,9 @@ class RemotePlayer(Player):
         yield from ()  # nothing to wait for: the door closes the connection
         self._lose(Bye("the connection ends with a fault", again=True))
 
-    def let_go(self) -> None:
-        """Return the connections to the lobby at the end of the match."""
+    def match_over(self) -> Logic[None]:
+        """Return the connections to the lobby."""
+        yield from ()
         if self.link is not None and self.link.session.state is not State.IDLE:
             self._lose(Bye("connect again", again=True))  # the bot has not received the end of the match
         self.link = None

@@ -24,11 +24,11 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.streams import is_hung_up
 from arena.plan.server_config import DoorLimits
 from arena.server.events import AcceptFailed, FloodDropped, FloodNotDropped, Incident
 from arena.server.rates import Bucket, Floods, Place, Room, Shares, place_of
 from arena.server.syn_filter import set_filter
+from arena.support.streams import is_hung_up
 
 _SLICES: Final = 200  # per second on average; at 1 to 2 ms each, at most a third of one core
 _SLICES_AT_ONCE: Final = 20  # so that a peer that connects to a quiet server does not wait for the next slice

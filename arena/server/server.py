@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
-from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.bot_spec import AnySpec
 from arena.plan.config import Config, ConfigError
 from arena.plan.server_config import ServerConfig, tls_context
 from arena.server.admission import Registry
@@ -48,9 +48,8 @@ from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.drive import TournamentRun
 from arena.tournament.events import TournamentEnded, TournamentOpened
-from arena.tournament.ledger import Ledger, end, planned_rounds
+from arena.tournament.ledger import Ledger, end, hash_to_publish
 from arena.tournament.runner import Tournament, TournamentError
-from arena.tournament.withdrawals import withdrawals_at_start
 
 _SAVE_SECONDS: Final = 1.0  # from one time that new names are saved to the next
 
@@ -115,7 +114,7 @@ class Server:
             listener,
             begin_key,
             wall_clock,
-            expects_others=server.open_door or any(isinstance(bot, RemoteSpec) for bot in config.bots),
+            expects_others=server.open_door or any(bot.may_be_away for bot in config.bots),
         )
         self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._incidents = _Incidents(listener)
@@ -143,22 +142,26 @@ class Server:
 
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until all tournaments are over or a signal stops the server; the task starts with the address."""
+        self._remember_names()  # tokens of the file, which the organiser may take out of it before anything is played
         listener = await open_listener(self._server.listen)
         limits, report = self._server.door, self._incidents.report
         door = Door(listener, self.registry, self.lobby, self._gallery, limits, self._tls, report)
         self._report_address(address_of(listener))
         task_status.started(address_of(listener))
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(door.run)
-            async with calling_on_signals(self._signalled), trio.open_nursery() as saving:
-                saving.start_soon(self._save_names)
-                await self._tournaments()
-                saving.cancel_scope.cancel()
-            again = self.stopping > 0
-            reason = "the server stops and may start again" if again else "the tournament is over"
-            self.lobby.dismiss_all(reason, again=again)
-            self._gallery.close(show_rest=not again)
-            door.close()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(door.run)
+                async with calling_on_signals(self._signalled), trio.open_nursery() as saving:
+                    saving.start_soon(self._save_names)
+                    await self._tournaments()
+                    saving.cancel_scope.cancel()
+                again = self.stopping > 0
+                reason = "the server stops and may start again" if again else "the tournament is over"
+                self.lobby.dismiss_all(reason, again=again)
+                self._gallery.close(show_rest=not again)
+                door.close()
+        finally:
+            self._incidents.close()
 
     def _report_address(self, address: str) -> None:
         self._listener.heard(Listening(address, tls=self._tls is not None))
@@ -192,9 +195,7 @@ class Server:
 
     def _warn_of_forgotten_names(self, bots: Sequence[AnySpec]) -> None:
         known = {claim.name for claim in self.registry.lasting_claims()}
-        lost = [
-            bot.name for bot in bots if isinstance(bot, RemoteSpec) and not bot.token_hash and bot.name not in known
-        ]
+        lost = [bot.name for bot in bots if bot.may_be_away and not bot.token_hash and bot.name not in known]
         if lost:
             self._listener.heard(NamesForgotten(str(self._names.path), lost))
 
@@ -239,17 +240,17 @@ class Server:
         names = [bot.name for bot in config.bots]
         self.registry.begin(names, self.lobby.names(), closed=not self._server.forever)
         self.lobby.begin(names)
-        total, before = planned_rounds(config), len(ledger.finished)
-        self._listener.heard(TournamentOpened(total, before, config.seed_hash))
+        total, before = ledger.state.plan.total, ledger.state.finished.count
+        self._listener.heard(TournamentOpened(total, before, hash_to_publish(self._journal, config)))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
-        for event in withdrawals_at_start(config, ledger):
+        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self.lobby, self._gallery)
+        for event in tournament.withdrawals():
             self._listener.heard(event)
-        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self._gallery)
         self._tournament = tournament
         try:
             await tournament.run()
         finally:
-            self.cycles.count(config, before + tournament.saved)
+            self.cycles.count(ledger.state, before + tournament.saved)
             self._warnings += [text for text in tournament.warnings if text not in self._warnings]
             self.rescue = tournament.rescue
             self._tournament = None
@@ -275,12 +276,19 @@ class _Incidents:
     def __init__(self, listener: ServerListener):
         self._listener = listener
         self._quiet_until = 0.0
-        self._unreported = 0
+        self._unreported: list[Incident] = []  # the last of them
+        self._count = 0  # of incidents that are not reported yet, besides it
 
     def report(self, incident: Incident) -> None:
         now = trio.current_time()
         if now < self._quiet_until:
-            self._unreported += 1
+            self._count += len(self._unreported)
+            self._unreported = [incident]
             return
-        self._listener.heard(replace(incident, unreported=self._unreported))
-        self._quiet_until, self._unreported = now + 1, 0
+        self._listener.heard(replace(incident, unreported=self._count + len(self._unreported)))
+        self._quiet_until, self._count, self._unreported = now + 1, 0, []
+
+    def close(self) -> None:
+        """Report what was not reported yet, because no incident followed."""
+        for incident in self._unreported:
+            self._listener.heard(replace(incident, unreported=self._count))

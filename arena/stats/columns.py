@@ -131,7 +131,7 @@ COLUMNS: Final = (
     Column("rules", "Rules", lambda row: row.totals.player.rules, _text(printable), left=True),
 )
 _DEFAULT_KEYS: Final = (
-    *("rank", "name", "elo", "elo_margin", "ranks", "los", "rounds", "score", "draw_rate", "points", "faults"),
+    *("rank", "name", "elo", "elo_margin", "ranks", "rounds", "score", "draw_rate", "points", "faults"),
 )
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in _DEFAULT_KEYS)
 

@@ -82,10 +82,14 @@ def result_notes(standings: Standings) -> list[str]:
     found = uncounted_notes(standings)
     if is_mostly_faults(standings):
         found.append(
-            f"{standings.rated_faults} of {standings.rated} rounds ended by a fault, "
+            f"{standings.rated_faults} of {standings.rated} rounds {_how_they_ended(standings)}, "
             "so the results say little about how well the bots play."
         )
     return found
+
+
+def _how_they_ended(standings: Standings) -> str:
+    return "ended by a fault or were forfeited" if standings.forfeits else "ended by a fault"
 
 
 def is_mostly_faults(standings: Standings) -> bool:

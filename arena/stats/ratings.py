@@ -7,8 +7,8 @@ above the others. The distance between clusters is therefore estimated with a fe
 placed by them are marked: their rating is only a bound. Bots that are not connected by any chain of rounds are in
 different groups, and ratings of different groups cannot be compared.
 
-The two rounds of a pair are not independent: each player begins once, and mirrored rounds share their deal. So the unit
-of all statistics is the pair, or the single round where there are no pairs. Intervals are computed from the spread of
+The two rounds of a pair are not independent: each player begins once. So the unit of all statistics is the pair, or
+the single round where there are no pairs. Intervals are computed from the spread of
 whole units around what the ratings predict (the "sandwich" estimate), so they hold whatever the dependence inside one.
 """
 

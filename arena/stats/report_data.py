@@ -15,8 +15,9 @@ from typing import Final
 import attrs
 
 from arena.journal.endings import Fault, RoundEnding
-from arena.journal.lines import RoundLine, SeatNumber, TournamentLine, VoidLine
+from arena.journal.lines import RoundLine, SeatNumber, VoidLine
 from arena.journal.reader import Progress, no_progress
+from arena.journal.tournament_state import TournamentState
 from arena.stats.columns import Row, ranked
 from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.round_summary import RoundSummary
@@ -105,7 +106,7 @@ class Seating:
 class ReportData:
     """Everything in a report that is not in the standings. Rounds are numbered from 1, in the order of the journals."""
 
-    tournaments: list[TournamentLine] = attrs.field(factory=list)
+    tournaments: list[TournamentState] = attrs.field(factory=list)
     voids: list[VoidLine] = attrs.field(factory=list)
     places: "list[array[int]]" = attrs.field(factory=list)  # for each journal the lines of its rounds
     faults: "array[int]" = attrs.field(factory=lambda: array("L"))  # numbers of rounds
@@ -131,7 +132,7 @@ class ReportData:
                     self.labels.extend(map(standings.naming.place.__getitem__, line.bots))
                 self._count(line, standings.rounds)
                 self._remember(standings)
-            case TournamentLine():
+            case TournamentState():
                 self.beginning.end_of_tournament()
                 self.tournaments.append(line)
             case VoidLine():

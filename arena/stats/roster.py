@@ -14,7 +14,7 @@ from typing import Final
 
 import attrs
 
-from arena.journal.identity import BotLine
+from arena.journal.identity import BotLine, is_recorded_name
 from arena.journal.lines import PlayerIds
 from arena.plan.recorded_config import RecordedConfig
 from arena.support.text import cropped, printable
@@ -169,10 +169,10 @@ class Naming:
         return attrs.evolve(known, rules=rules if player.bot in self._rules else None)
 
     def _labelled(self) -> dict[Player, str]:
-        """All players with their labels; each has one that no other has."""
+        """All players with their labels; each has one that no other has. Texts that are no names have none."""
         names, every = self._roster.rules_of.keys(), self._roster.players()
         players: dict[Player, None] = {}
-        for name in sorted({*names, *every}):
+        for name in sorted(filter(is_recorded_name, {*names, *every})):
             for player in (Player(name, is_known=False), *every.get(name, ())):
                 rules = (None, *sorted(self._roster.rules_of.get(name, ())))
                 players.update(dict.fromkeys(self._key(player, each) for each in rules))

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from arena.journal.endings import ENDINGS, WITHDRAWN, EndingName, RoundEnding, is_withdrawal, seats_at_fault
+from arena.journal.endings import ENDINGS, WITHDRAWN, EndingName, RoundEnding, seats_at_fault
 from arena.journal.lines import AssistedLine, Milliseconds, PlayerIds, RoundName, RoundPoints, SeatNumber
 
 
@@ -25,7 +25,7 @@ class FaultSummary(Struct, frozen=True, gc=False):
     @property
     def is_forfeit(self) -> bool:
         """Whether the bot did not play because it was withdrawn."""
-        return is_withdrawal(self.withdrawn, self.detail)
+        return self.withdrawn is True
 
 
 class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True):

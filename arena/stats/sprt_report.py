@@ -4,9 +4,9 @@ import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
+from arena.journal.likelihood import NORMALIZED_ELO, expected_score, t_value
+from arena.journal.sequential_test import End, SprtState
 from arena.plan.sprt import EloModel
-from arena.stats.sequential_test import End, TestState
-from arena.stats.sprt import NORMALIZED_ELO, expected_score, t_value
 from arena.stats.sweep import swept
 from arena.support.text import counted
 
@@ -15,38 +15,17 @@ if TYPE_CHECKING:
 
 _MOST_FAULTS: Final = 0.05  # of the rounds that count, before the result is doubtful
 _ONE_VERSION: Final = "A test is of one version of each bot, and nothing of the other one counts"
+_WHY_LOST: Final = (
+    "the arena failed, or a process of it or of a bot was killed; so many could decide the test. If this machine is "
+    "not the reason, a bot without a sandbox is: test with --sandbox"
+)
 _GUESSES: Final = 9  # at the strength of the bots, for the estimate of the pairs to come
 
 
-def facts(state: TestState) -> dict[str, Any]:
-    """What is known at any time, as the fields of a JSON object."""
-    sprt = state.sprt
-    return {
-        "bots": state.bots,
-        "verdict": state.verdict.value,
-        "over": state.end is not None,
-        "reason": state.end and state.end.name.lower(),
-        "llr": state.llr,
-        "lower": sprt.lower,
-        "upper": sprt.upper,
-        "elo0": sprt.elo0,
-        "elo1": sprt.elo1,
-        "alpha": sprt.alpha,
-        "beta": sprt.beta,
-        "model": sprt.model.value,
-        "pairs": state.counted,
-        "most_pairs": state.most_pairs,
-        "pentanomial": state.pairs,
-        "faults": state.faults,
-        "not_counted": state.not_counted,
-        "changed": state.changed,
-    }
-
-
-def all_facts(state: TestState) -> dict[str, Any]:
-    """`facts` with what takes longer to compute."""
+def all_facts(state: SprtState) -> dict[str, Any]:
+    """All that is known, with what takes longer to compute."""
     elo, sweep, normalized = difference(state), swept(state.pairs), normalized_elo(state)
-    return facts(state) | {
+    return state.facts() | {
         "elo": sweep.elo if sweep else elo and elo.elo,
         "elo_margin": None if sweep else elo and elo.margin,
         "elo_is_bound": elo and elo.bound,
@@ -56,14 +35,14 @@ def all_facts(state: TestState) -> dict[str, Any]:
     }
 
 
-def difference(state: TestState) -> "Difference | None":
+def difference(state: SprtState) -> "Difference | None":
     """The plain difference in Elo between the bots; None before the first pair."""
     from arena.stats.ratings import difference as rated  # loads numpy
 
     return rated(state.pairs, (0, 0, 0))
 
 
-def normalized_elo(state: TestState) -> tuple[float, float] | None:
+def normalized_elo(state: SprtState) -> tuple[float, float] | None:
     """The difference in normalized Elo and its 95 % margin; None if the pairs so far do not vary."""
     from arena.stats.ratings import Z95  # loads numpy
 
@@ -74,13 +53,13 @@ def normalized_elo(state: TestState) -> tuple[float, float] | None:
     return found * per_t, Z95 * per_t / math.sqrt(state.counted)
 
 
-def _t(state: TestState) -> float | None:
+def _t(state: SprtState) -> float | None:
     """The mean score of a pair above one half, in standard deviations; None if there is no deviation."""
     mean, deviation = _moments(state)
     return (mean - 0.5) / deviation if deviation else None
 
 
-def _moments(state: TestState) -> tuple[float, float]:
+def _moments(state: SprtState) -> tuple[float, float]:
     """The mean score of a pair, scaled to 0 … 1, and its standard deviation; 0 and 0 before the first pair."""
     total = state.counted
     if not total:
@@ -90,7 +69,7 @@ def _moments(state: TestState) -> tuple[float, float]:
     return mean, math.sqrt(variance)
 
 
-def pairs_to_come(state: TestState) -> int | None:
+def pairs_to_come(state: SprtState) -> int | None:
     """About how many pairs are left until the test is decided; None if nothing can be said yet.
 
     The ratio moves like a Brownian motion. Its drift depends on how strong the bots are, which is known only roughly:
@@ -109,7 +88,7 @@ def pairs_to_come(state: TestState) -> int | None:
     return min(math.ceil(sum(times) / _GUESSES), state.most_pairs - state.counted)
 
 
-def _exit_time(state: TestState, drift: float, variance: float) -> float:
+def _exit_time(state: SprtState, drift: float, variance: float) -> float:
     """The expected number of steps until the ratio leaves the interval between its bounds."""
     below, above = state.llr - state.sprt.lower, state.sprt.upper - state.llr
     bend = 2 * drift / variance
@@ -121,17 +100,17 @@ def _exit_time(state: TestState, drift: float, variance: float) -> float:
     return (up * above - (1 - up) * below) / drift
 
 
-def ratio_text(state: TestState) -> str:
+def ratio_text(state: SprtState) -> str:
     """The state in the words of chess programmers: LLR: 1.23 (-2.94, 2.94) [0, 10]."""
     sprt = state.sprt
     return f"LLR: {state.llr:.2f} ({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:g}, {sprt.elo1:g}]"
 
 
-def counts_text(state: TestState) -> str:
+def counts_text(state: SprtState) -> str:
     return f"Ptnml(0-2): {', '.join(map(str, state.pairs))}"
 
 
-def elo_text(state: TestState) -> str:
+def elo_text(state: SprtState) -> str:
     """The plain difference in Elo. It is biased, because a test stops when the results happen to be extreme; what a
     clean sweep proves is not."""
     if sweep := swept(state.pairs):
@@ -146,11 +125,18 @@ def elo_text(state: TestState) -> str:
     return text + " (95 %; biased by stopping)"
 
 
-def faults_text(state: TestState) -> str:
-    return "Faults: " + ", ".join(f"{name} {count}" for name, count in zip(state.bots, state.faults, strict=True))
+def faults_text(state: SprtState) -> str:
+    """Faults, and beside them void rounds: lost ones, for which no bot can be charged, and excused lateness."""
+    voids = state.lost + sum(state.excused)
+    why = f" ({state.lost} lost, excused: {_by_bot(state, state.excused)})" if voids else ""
+    return f"Faults: {_by_bot(state, state.faults)}; voids: {voids}{why}"
 
 
-def warnings(state: TestState) -> list[str]:
+def _by_bot(state: SprtState, counts: tuple[int, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in zip(state.bots, counts, strict=True))
+
+
+def warnings(state: SprtState) -> list[str]:
     """What makes the result doubtful."""
     rounds = 2 * state.counted
     return [
@@ -160,7 +146,7 @@ def warnings(state: TestState) -> list[str]:
     ]
 
 
-def verdict_text(state: TestState) -> str:
+def verdict_text(state: SprtState) -> str:
     new, base = state.bots
     elo = f"{state.sprt.elo0:g}", f"{state.sprt.elo1:g}"
     match state.end:
@@ -179,6 +165,8 @@ def verdict_text(state: TestState) -> str:
             return f"Undecided whether {new} is better than {base}: {are_played} played"
         case End.CHANGED:
             return f"Undecided: {state.changed}. {_ONE_VERSION}, so that the test cannot go on: begin another journal"
+        case End.VOIDS:
+            return f"Undecided: {state.lost} rounds were void because {_WHY_LOST}"
         case End.SAME_PROGRAM:
             return "Undecided: both bots are the same program: nothing to test"
         case None:
@@ -186,7 +174,7 @@ def verdict_text(state: TestState) -> str:
             return f"Undecided whether {new} is better than {base}: the test is not over{change}"
 
 
-def report(state: TestState) -> str:
+def report(state: SprtState) -> str:
     """The whole state, in lines."""
     if state.end is End.SAME_PROGRAM:
         return f"{verdict_text(state)}."
@@ -196,8 +184,8 @@ def report(state: TestState) -> str:
         f"{ratio_text(state)}, {state.sprt.model.value}",
         f"{counts_text(state)}  ({counted(state.counted, 'pair')} by the score of {new})",
     ]
-    if state.counted:
-        lines += [elo_text(state), faults_text(state)]
+    lines += [elo_text(state)] if state.counted else []
+    lines += [faults_text(state)] if state.counted or state.lost else []
     if state.not_counted:
         beyond = counted(state.not_counted, "finished round")
         lines.append(f"Not counted: {beyond} beyond the pairs that count; the journal keeps what was played.")

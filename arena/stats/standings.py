@@ -13,6 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from arena.journal.endings import Fault
+from arena.journal.identity import is_recorded_name
 from arena.journal.lines import (
     BotLine,
     JournalError,
@@ -23,7 +24,7 @@ from arena.journal.lines import (
     VoidLine,
 )
 from arena.journal.reader import JournalReader, Progress, Read, no_progress
-from arena.plan.deals import is_recorded
+from arena.journal.tournament_state import TournamentState
 from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
@@ -33,7 +34,6 @@ from arena.stats.sandboxes import Sandboxes
 from arena.stats.thinking_time import ThinkingTime
 from arena.support.suggestion import did_you_mean
 from arena.support.text import printable
-from protocol.names import is_recorded_name
 
 _MOST_PROBLEMS: Final = 100  # listed one by one; in a file that is not a journal every line is a problem
 
@@ -87,14 +87,14 @@ class Standings:
         self.rated_faults = 0  # rounds that count and ended by a fault, or were forfeited
         self.neither_started = 0  # rounds among them that count for neither bot, because neither started
         self.assisted = 0  # rounds among them that count for neither bot, because a person had help
-        self._leave_out_faults = leave_out_faults
+        self.leaves_out_faults = leave_out_faults
         self._thinking: dict[str, ThinkingTime] = {}
         self._faults: dict[str, Counter[Fault]] = {}
         self._meetings: dict[tuple[str, str], Meeting] = {}
         self._waiting: dict[str, _Waiting] = {}  # by the id of the pair
         self._open_matches: dict[str, _OpenMatch] = {}
         self._unfinished_matches = 0  # of tournaments that were followed by another one
-        self._config = RecordedConfig()  # of the tournament whose rounds are added
+        self._state = TournamentState(TournamentLine(config=RecordedConfig(), started=""))  # whose rounds are added
         self._planned: int | None = 0
         self._before = 0  # rounds of earlier tournaments
         self.lost_rounds = 0  # planned ones of tournaments that are over, but not in the journal
@@ -109,14 +109,14 @@ class Standings:
     @property
     def missing_rounds(self) -> int | None:
         """How many rounds are still to be played; None if a journal does not say how many there will be."""
-        known = self._planned is not None and self._config.total is not None
+        known = self._planned is not None and self._state.config.total is not None
         return max(0, (self._planned or 0) - self.rounds - self.lost_rounds) if known else None
 
-    def begin(self, line: TournamentLine) -> None:
-        """Begin another tournament, whose ids are independent of those before."""
-        self._config = config = line.config
+    def begin(self, state: TournamentState) -> None:
+        """Begin another tournament, whose ids are independent of those before. The caller feeds its state."""
+        self._state, config = state, state.config
         self._before = self.rounds
-        self.public_seeds += is_recorded(config) and config.seed is not None
+        self.public_seeds += config.seed is not None
         self.tests += config.sprt is not None
         self.sandboxes.add(config)
         self.roster.begin(config)
@@ -130,7 +130,7 @@ class Standings:
 
     def end(self) -> None:
         """The tournament is over, so whatever is missing of it was removed."""
-        self.lost_rounds += max(0, (self._config.total or 0) - (self.rounds - self._before))
+        self.lost_rounds += max(0, (self._state.config.total or 0) - (self.rounds - self._before))
 
     def add_void(self, line: VoidLine) -> None:
         self.voids += 1
@@ -147,7 +147,7 @@ class Standings:
         points = result.points if side == 0 else (result.points[1], result.points[0])
         fault = result.ending if isinstance(result.ending, Fault) else None
         neither_started = fault is not None and result.winner is None
-        if neither_started or line.assisted or (fault and self._leave_out_faults):
+        if neither_started or line.assisted or (fault and self.leaves_out_faults):
             half_points, points = None, (0, 0)
         self._count_unit(line, meeting, half_points)
         self._count_match(line, meeting, points)
@@ -198,11 +198,14 @@ class Standings:
         return self.naming.notes() if self.naming else self.roster.notes()
 
     def _count_unit(self, line: RoundResult, meeting: Meeting, half_points: int | None) -> None:
+        """Count the pair of the round, or the round alone, as a unit of the ratings. `half_points` are those of the
+        first bot of the meeting; None if the round is not rated."""
         pair = line.pair or line.id
-        paired = self._config.mirror is None or self._config.mirror or self._config.pairs
-        single = not line.pair or (pair == line.id and not paired)
+        # Where the winner of a round begins the next one there are no pairs, and each round is a unit of its own. The
+        # last round of an odd number waits until its match is over.
+        single = not line.pair or (pair == line.id and self._state.config.pairs is False)
         waiting = None if single else self._waiting.get(pair)
-        if waiting is None and not single:
+        if waiting is None and not single:  # the first of its pair
             self._waiting[pair] = _Waiting(line.id, meeting, half_points)
             return
         if waiting is not None:
@@ -214,7 +217,7 @@ class Standings:
             elif half_points is not None and waiting.half_points is not None:
                 meeting.pairs[half_points + waiting.half_points] += 1
                 return
-            elif half_points is None:
+            elif half_points is None:  # of the pair only the other round is rated, if any
                 half_points = waiting.half_points
         if half_points is not None:
             meeting.singles[half_points] += 1
@@ -227,7 +230,7 @@ class Standings:
             under_way.is_mixed = True
         under_way.rounds += 1
         under_way.lead += points[0] - points[1]
-        if under_way.rounds == self._config.rounds:
+        if under_way.rounds == self._state.config.rounds:
             lead = under_way.lead
             if not under_way.is_mixed:
                 meeting.matches[(lead > 0) - (lead < 0) + 1] += 1
@@ -296,8 +299,9 @@ class Standings:
         return rate(len(names), self.matchups(), Scale(average, held))
 
 
-Counted = RoundResult | TournamentLine | VoidLine
-Watch = Callable[[Standings, Counted, Path, int], None]  # called with a line, its journal and its line number
+Counted = RoundResult | TournamentState | VoidLine
+# Called with a line, its journal and its line number; instead of an opening line with the state that it begins.
+Watch = Callable[[Standings, Counted, Path, int], None]
 
 
 def _by_name(versus: HeadToHead) -> tuple[str, str]:
@@ -355,18 +359,20 @@ def fold_once(
 
 
 def _fold(entries: Iterable[Read], standings: Standings, watch: Watch, progress: Progress) -> Iterator[str]:
-    for tournament, entry in entries:
+    for state, entry in entries:
         progress(entry)
         line = entry.line
-        if standings.naming is not None and tournament is not None and isinstance(line, RoundResult | VoidLine):
+        if standings.naming is not None and state is not None and isinstance(line, RoundResult | VoidLine):
             ids = line.players if isinstance(line, RoundResult) else None
-            line = replace(line, bots=standings.naming.names(tournament.number, line.bots, ids))
+            line = replace(line, bots=standings.naming.names(state.number, line.bots, ids))
         try:
             match line:
                 case RoundResult():
                     standings.add(line)
                 case TournamentLine():
-                    standings.begin(line)
+                    assert state is not None  # each opening line that counts begins one
+                    standings.begin(state)
+                    line = state
                 case VoidLine():
                     standings.add_void(line)
                 case BotLine():

@@ -79,8 +79,8 @@ def _for_people(
         columns += (GROUP,) if _are_groups(rows) else ()
     parts = [_standings_table(rows, columns, markdown)]
     remarks = notes(standings, rows, columns)
-    if standings.forfeits or is_mostly_faults(standings):
-        remarks.append("`arena table --no-faults` leaves out rounds that ended by a fault.")
+    if not standings.leaves_out_faults and (standings.forfeits or is_mostly_faults(standings)):
+        remarks.append("`arena table --no-faults` leaves out rounds that ended by a fault or were forfeited.")
     if remarks:
         parts.append("\n\n".join(map(escaped, remarks)) if markdown else "\n".join(remarks))
     if cross:
@@ -115,7 +115,7 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
     found += standings.version_notes()
     if standings.tests:
         found.append(
-            "A sequential test stops when its results happen to be extreme, so Elo and LOS of its bots are biased; "
+            "A sequential test stops when its results happen to be extreme, so the Elo of its bots is biased; "
             "`arena table --sprt` has its result."
         )
     found += standings.sandboxes.notes()

@@ -45,12 +45,15 @@ class Signal:
 
 @attrs.define(eq=False)
 class Wait:
-    """What a task waits for: a descriptor that is ready for `events`, or a signal."""
+    """What a task waits for: a descriptor that is ready for `events`, or a signal. While it waits with a deadline,
+    `meanwhile` is called at each beat from `meanwhile_at` on."""
 
     descriptor: int
     events: int
     until: float = math.inf
     signal: Signal | None = None
+    meanwhile_at: float = math.inf
+    meanwhile: Callable[[], None] = lambda: None
 
 
 Steps = Generator[Wait, None, T]
@@ -104,6 +107,9 @@ class PollLoop:
         self._tasks: set[Task[Any]] = set()
         self._runnable: deque[tuple[Task[Any], Exception | None]] = deque()
         self._next_due = math.inf  # no deadline is earlier
+        # When to call each `meanwhile`. The loop does not wake up for it earlier than for its beat: to set a timer that
+        # ends before the next tick of the kernel takes long on a virtual machine.
+        self._next_beat = -math.inf
 
     def signal(self) -> Signal:
         return Signal(self._make_runnable)
@@ -142,6 +148,8 @@ class PollLoop:
                     self.forget([descriptor])  # nobody wants to know; the next wait registers it again
             if now >= self._next_due:
                 self._enforce_deadlines(now)
+            if now >= self._next_beat:
+                self._beat(now)
             while runnable:
                 self._resume(*runnable.popleft())
         return task.outcome()
@@ -242,6 +250,12 @@ class PollLoop:
                 continue
             self._unpark(task)
             self._runnable.append((task, TimeIsUp(now)))
+
+    def _beat(self, now: float) -> None:
+        self._next_beat = now + BEAT
+        for task in self._tasks:
+            if (wait := task.wait) is not None and wait.meanwhile_at <= now:
+                wait.meanwhile()
 
     def _unpark(self, task: Task[Any]) -> None:
         if (wait := task.wait) is not None:

@@ -10,6 +10,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
+def visible(text: str) -> str:
+    """Like `printable`, but newlines and tabs are escaped as well: in a command they make a difference."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 def printable_lines(text: str) -> str:
     """Like `printable`, but for text of several lines: newlines and tabs stay."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
@@ -33,6 +38,11 @@ def padded(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return set_cell_size(cropped(text, width), width)
+
+
+def with_short_words(text: str) -> str:
+    """`text` without the middle of words that nobody reads to their end, such as a name of 100,000 characters."""
+    return re.sub(r"(\S{100})\S{400,}(\S{20})", rf"\1{ELLIPSIS}\2", text)
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:

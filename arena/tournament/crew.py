@@ -21,9 +21,9 @@ from typing import Final, Protocol
 import attrs
 import trio
 
-from arena.bots.streams import TcpStream
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
+from arena.support.streams import TcpStream
 from arena.worker.channel import Unpacker, packed
 from arena.worker.job import (
     Beat,

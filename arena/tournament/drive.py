@@ -6,17 +6,17 @@ import trio
 from msgspec import Struct
 
 from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.formats import Verdict
 from arena.journal.lines import Journal, JournalError
+from arena.journal.tournament_state import verdict
 from arena.plan.config import Config
-from arena.stats.sequential_test import TestState
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.crew import Hire
-from arena.tournament.events import Listener, TestAdvanced, TournamentEnded, TournamentOpened
-from arena.tournament.ledger import Ledger, end, missing_rounds, planned_rounds, planned_test, resume, with_new_key
+from arena.tournament.events import Listener, TournamentEnded, TournamentOpened, VerdictAdvanced
+from arena.tournament.ledger import begin_unrecorded, end, hash_to_publish, resume
 from arena.tournament.player_pool import Table
 from arena.tournament.runner import Tournament, TournamentError
-from arena.tournament.withdrawals import withdrawals_at_start
 from arena.worker.process import WorkerProcess
 
 
@@ -29,7 +29,7 @@ class TournamentRun(Struct, frozen=True):
     failure: str | None  # why it could not continue
     warnings: list[str]
     rescue: Rescue | None = None  # if another program changed the journal meanwhile
-    test: TestState | None = None  # if the tournament is a sequential test
+    verdict: Verdict | None = None  # of a tournament that need not play all its rounds
 
 
 def drive(
@@ -43,20 +43,18 @@ def drive(
     `hire` makes a crew that plays elsewhere, and `table` has the person who plays, if one does. Raises JournalError if
     it cannot begin."""
     with Journal(config.journal, kept=config.kept) if config.journal else nullcontext() as journal:
-        if journal:
-            config, ledger = resume(journal, config)
-        else:
-            config, ledger = with_new_key(config, None), Ledger(config.max_faults, test=planned_test(config))
-        total = planned_rounds(config)
-        before = len(ledger.finished)
+        config, ledger = resume(journal, config) if journal else begin_unrecorded(config)
+        state = ledger.state
+        total, before = state.plan.total, state.finished.count
         failure = None
-        was_over = not missing_rounds(config, ledger)
-        listener.heard(TournamentOpened(total, before, config.seed_hash if journal and config.kept else None))
-        for event in () if was_over else withdrawals_at_start(config, ledger):
-            listener.heard(event)
-        if ledger.test is not None:
-            listener.heard(TestAdvanced(ledger.test.state))
+        was_over = verdict(state).is_over
+        listener.heard(TournamentOpened(total, before, hash_to_publish(journal, config) if journal else None))
+        hire = None if was_over else hire  # the key of the deals, which a cluster is given, is not known any more
         tournament = Tournament(config, journal, ledger, listener, table, spare=spare, hire=hire)
+        for event in () if was_over else tournament.withdrawals():
+            listener.heard(event)
+        if not state.format.plays_all:
+            listener.heard(VerdictAdvanced(verdict(state)))
         tune_gc()
         raise_descriptor_limit()
         try:
@@ -65,12 +63,13 @@ def drive(
             failure = str(error)
         finished = before + tournament.saved
         rescued = tournament.rescue
-        if journal and failure is None and not was_over and (finished == total or ledger.is_decided):
+        is_decided = not state.format.plays_all and verdict(state).is_over
+        if journal and failure is None and not was_over and (finished == total or is_decided):
             failure, rescued = _end(journal, config)
         warnings = ledger.remarks + tournament.warnings
         listener.heard(TournamentEnded(finished, total))
-        test = None if ledger.test is None else ledger.test.state
-    return TournamentRun(total, finished, tournament.stopped, failure, warnings, rescued, test)
+        so_far = None if state.format.plays_all else verdict(state)
+    return TournamentRun(total, finished, tournament.stopped, failure, warnings, rescued, so_far)
 
 
 def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:

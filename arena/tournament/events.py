@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from arena.journal.formats import Verdict
 from arena.journal.lines import AnyRound, BotLine, VoidLine
 from arena.plan.schedule import PlannedRound
-from arena.stats.sequential_test import TestState
 
 
 class Event(Struct, frozen=True):
@@ -28,7 +28,7 @@ class TournamentOpened(Event, frozen=True):
     kind = "tournament"
     rounds: int  # of the whole tournament
     finished: int  # rounds among them that the journal already holds
-    seed_hash: str | None = None  # of the secret of the deals, if there is one and the journal is kept
+    opening_hash: str | None = None  # of the opening line of the journal, if it is to be published
 
 
 class RoundStarted(Event, frozen=True):
@@ -95,7 +95,8 @@ class Comeback(enum.Enum):
 
     ACCEPTED = "its program was repaired, and the organiser accepts the change"
     REPAIRED = "its program was repaired: all changes are accepted"
-    NONE = "not in this tournament: of a bot that connects nobody knows whether it was repaired"
+    TOO_LATE = "not in this tournament: nothing else is left to play, so it forfeits all its rounds now"
+    NONE = "not in this tournament: it connects, or the journal does not know it: nothing shows a repair"
 
 
 class BotWithdrawn(Event, frozen=True):
@@ -133,17 +134,14 @@ class TournamentEnded(Event, frozen=True):
     rounds: int
 
 
-class TestAdvanced(Event, frozen=True):
-    """A sequential test has counted more pairs of rounds, or counts those that the journal already holds."""
+class VerdictAdvanced(Event, frozen=True):
+    """More is known of a tournament that ends as soon as it is decided, or this is what the journal already tells."""
 
-    __test__ = False  # for pytest, which collects classes of such names
     kind = "test"
-    state: TestState
+    verdict: Verdict
 
     def facts(self) -> dict[str, Any]:
-        from arena.stats.sprt_report import facts
-
-        return facts(self.state)
+        return self.verdict.facts()
 
 
 TournamentEvent = (
@@ -155,7 +153,7 @@ TournamentEvent = (
     | BotWithdrawn
     | BotReadmitted
     | Noticed
-    | TestAdvanced
+    | VerdictAdvanced
     | TournamentEnded
 )
 

@@ -8,7 +8,6 @@ from collections import Counter
 from typing import Final
 
 from arena.journal.lines import VoidLine
-from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.tournament.ledger import Ledger
 
@@ -35,15 +34,20 @@ class Failures:
 
     def lost(self, line: VoidLine) -> str | None:
         """Why the tournament has to stop if one of these bots has lost too many rounds in this way, also before a
-        resume: five, and one more for each hundred rounds against one opponent."""
-        most = _MOST_LOST + self._config.cycles * self._config.rounds // 100
-        if (count := max(self._ledger.lost[name] for name in line.bots)) < most:
+        resume: five, and one more for each hundred rounds that it has finished. Some formats count them in their
+        verdict instead."""
+        often = [name for name in line.bots if self._lost_too_many(name)]
+        if self._ledger.state.format.counts_voids or not often:
             return None
-        often = " and ".join(name for name in line.bots if self._ledger.lost[name] == count)
+        count = max(self._ledger.state.lost[name] for name in often)
         last = f"{line.id} ({line.bots[0]} vs {line.bots[1]})"
-        return f"{count} rounds of {often} are void by now, the last one {last}: {line.reason}. {self._remedy()}"
+        lost = f"{count} rounds of {' and '.join(often)} are void by now"
+        return f"{lost}, the last one {last}: {line.reason}. {self._remedy()}"
+
+    def _lost_too_many(self, name: str) -> bool:
+        return self._ledger.state.lost[name] >= _MOST_LOST + self._ledger.state.rounds[name] // 100
 
     def _remedy(self) -> str:
-        if all(bot.is_sandboxed for bot in self._config.bots if isinstance(bot, BotSpec)):
+        if all(program.is_sandboxed for program in self._config.programs):
             return "Find out what is wrong with this machine, for example too little memory."
         return "If this machine is not the reason, a bot without a sandbox is: begin another tournament with --sandbox."

@@ -3,53 +3,54 @@
 An identity is written once in each tournament, right before the first round that refers to it. A bot that changes
 between two runs is refused or accepted as the organiser wishes; one that changes during a run, or connects, is always
 accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are told apart. Only a
-sequential test ends as soon as a program changes: it is of one version of each bot.
+format that is of one version of each bot ends as soon as a program changes.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import attrs
 
-from arena.bots.fingerprint import fingerprint_of
 from arena.journal.identity import Fingerprint, changes
 from arena.journal.lines import AnyRound, BotLine, JournalError
-from arena.plan.bot_spec import BotSpec
+from arena.journal.players import forget_oldest
+from arena.journal.tournament_state import TournamentState
 from arena.plan.config import Config, OnChange
-from arena.stats.sequential_test import TestState
+from arena.processes.fingerprint import fingerprint_of
 from arena.support.text import counted
 from arena.tournament.events import BotIdentified
 
-_WHAT_BELONGS = "A file that is no part of the bot can be left out: fingerprint says what belongs to it."
+# Identities that are remembered: a bot that connects may say another version each time. The journal gets one that was
+# forgotten again.
+_MOST_OF_A_NAME: Final = 100
+_MOST_REPORTED: Final = 10_000  # of bots whose rounds are under way; the others have finished none
+WHAT_BELONGS: Final = "A file that is no part of the bot can be left out: fingerprint says what belongs to it."
 _Claims = tuple[str | None, str | None, str | None]
 
 
 @attrs.define
 class Identities:
-    """The identities that the journal has of a tournament's bots, and those that it gets with their first rounds."""
+    """The identities of a tournament's bots that its journal gets with their first rounds."""
 
-    _recorded: dict[str, dict[str, BotLine]] = attrs.field(factory=dict)  # by bot and id, the oldest first
+    state: TournamentState
     _reported: dict[str, BotLine] = attrs.field(factory=dict)  # by id
     unknown: int = 0  # rounds that do not say who played
 
-    def add(self, line: BotLine) -> None:
-        """Add an identity that the journal has."""
-        self._recorded.setdefault(line.name, {}).setdefault(line.id, line)
-
-    def of(self, name: str) -> tuple[BotLine, ...]:
-        """The recorded identities of a bot, the oldest first."""
-        return tuple(self._recorded.get(name, {}).values())
+    def __attrs_post_init__(self) -> None:
+        self.state.players.most = _MOST_OF_A_NAME
 
     def report(self, line: BotLine) -> None:
         """Learn of an identity, to which rounds may refer from now on."""
         self._reported[line.id] = line
+        forget_oldest(self._reported, _MOST_REPORTED)
 
     def before(self, line: AnyRound) -> Iterator[BotIdentified]:
         """Yield what has to be written before this round."""
         for name, id in zip(line.bots, line.players or (), strict=False):
-            if id is not None and id not in self._recorded.get(name, {}):
-                now, earlier = self._reported.pop(id), self.of(name)
-                self.add(now)
+            if id is not None and not self.state.players.has(name, id):
+                now, earlier = self._reported.pop(id), self.state.players.of(name)
+                self.state.add(now)
                 yield BotIdentified(now, tuple(differences(earlier[-1], now)) if earlier else ())
 
 
@@ -76,22 +77,23 @@ def check_unchanged(
 ) -> list[str]:
     """Compare the programs of the bots with those that the journal knows. Returns remarks for the organiser. Raises
     JournalError if one has changed and the organiser did not accept that. If nothing is left to play (`is_over`), a
-    remark is enough, but for a test: there the exit status is the answer. `withdrawn` are the bots that forfeit their
-    rounds."""
+    remark is enough, unless the format is of one version: there the result is an answer about it. `withdrawn` are the
+    bots that forfeit their rounds."""
     found, again = [], []
-    for bot in config.bots:
-        known = identities.of(bot.name)
-        if not isinstance(bot, BotSpec) or not known:
+    one_version = identities.state.format.one_version
+    for bot in config.programs:
+        known = identities.state.players.of(bot.name)
+        if not known:
             continue
         now = fingerprint_of(bot)
-        accepted = known[:1] if config.sprt is not None else known
+        accepted = known[:1] if one_version else known
         if all(line.fingerprint != now for line in accepted):
             found.append(_changed(accepted[-1], now))
             again += [bot.name] if bot.name in withdrawn else []
-    if is_over and config.sprt is None:
+    if is_over and not one_version:
         return [f"{each}. The results are those of the bot as it was." for each in found]
     if found and config.changed is OnChange.REFUSE:
-        raise JournalError(refusal(journal, found, again, is_test=config.sprt is not None))
+        raise JournalError(refusal(journal, found, again, one_version))
     if not identities.unknown:
         return []
     rounds = counted(identities.unknown, "round")
@@ -105,20 +107,22 @@ def _changed(before: BotLine, now: Fingerprint) -> str:
 
 def repaired(identities: Identities, config: Config, withdrawn: Mapping[str, str | None]) -> list[str]:
     """The withdrawn bots that are another program now than the one that failed, which the organiser accepts.
-    `withdrawn` has the ids of those that failed, as far as they are known."""
+    `withdrawn` has the ids of those that failed. If an id is not known, it was the last one that is; if none is,
+    nothing shows that the program is another one."""
     if config.changed is not OnChange.CONTINUE:
         return []
     found = []
-    for bot in config.bots:
-        if isinstance(bot, BotSpec) and bot.name in withdrawn:
-            failed = {line.id: line.fingerprint for line in identities.of(bot.name)}.get(withdrawn[bot.name] or "")
-            found += [bot.name] if failed != fingerprint_of(bot) else []
+    for bot in config.programs:
+        if bot.name in withdrawn:
+            known = identities.state.players.of(bot.name)
+            failed = next((line for line in known if line.id == withdrawn[bot.name]), known[-1] if known else None)
+            found += [bot.name] if failed and failed.fingerprint != fingerprint_of(bot) else []
     return found
 
 
-def refusal(journal: Path, found: Sequence[str], withdrawn: Sequence[str] = (), *, is_test: bool) -> str:
+def refusal(journal: Path, found: Sequence[str], withdrawn: Sequence[str], one_version: str) -> str:
     """Why a tournament with changed bots does not resume, and what to do. `withdrawn` are those of them that forfeit
-    their rounds so far."""
+    their rounds so far; `one_version` says why its format accepts no change, if it does not."""
     remedy = (
         "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
         "told apart, and arena table --by version rates the versions apart."
@@ -126,18 +130,10 @@ def refusal(journal: Path, found: Sequence[str], withdrawn: Sequence[str] = (), 
     if withdrawn:
         play = "plays" if len(withdrawn) == 1 else "play"
         remedy += f" {' and '.join(withdrawn)}, withdrawn so far, {play} again then."
-    if is_test:
-        remedy = "Begin another journal (--journal FILE), or remove this one: a test is of one version of each bot."
+    if one_version:
+        remedy = f"Begin another journal (--journal FILE), or remove this one: {one_version}."
     changes_found = "".join(f"  {line}\n" for line in found)
-    return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy} {_WHAT_BELONGS}"
-
-
-def change_during_test(state: TestState) -> str:
-    """Why a sequential test ends before it is decided, and what to do."""
-    return (
-        f"{state.changed}. Nothing of the other version counts. Restore it and resume, or test the new version with "
-        f"another journal (--journal FILE). {_WHAT_BELONGS}"
-    )
+    return f"{journal}: the rounds of two versions of a bot would be mixed:\n{changes_found}{remedy} {WHAT_BELONGS}"
 
 
 def new_claim(known: Sequence[BotLine], now: BotLine) -> str | None:

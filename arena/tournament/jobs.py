@@ -21,11 +21,10 @@ def job_of(
         config.rules,
         (config.bots[one], config.bots[two]),
         config.key,
-        ledger.resumes,
+        ledger.state.resumes,
         _so_far(match, config, ledger),
         standing,
         config.max_faults,
-        config.max_voids,
         beside("faults"),
         beside("stderr"),
     )
@@ -33,9 +32,9 @@ def job_of(
 
 def _so_far(match: PlannedMatch, config: Config, ledger: Ledger) -> SoFar:
     ids = [planned.id for planned in match.rounds]
+    state = ledger.state
     return SoFar(
         ledger.scores.get(match.id) or Score(config.rules, match.first),
-        frozenset(name for name in ids if name in ledger.finished),
-        {name: ledger.voids[name] for name in ids if name in ledger.voids},
-        {name: ledger.dealt[name] for name in ids if name in ledger.dealt},
+        frozenset(name for name in ids if name in state.finished),
+        {name: state.voids[name] for name in ids if name in state.voids},
     )

@@ -1,16 +1,17 @@
 """What a journal says so far, and how a tournament begins, resumes and ends in it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
+from msgspec import UNSET
 
 from arena.journal.deal_secret import forget_secret, new_key, promised_key
 from arena.journal.endings import ENDINGS, Fault
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import (
     AnyRound,
-    BotLine,
     Entry,
     Journal,
     JournalError,
@@ -24,58 +25,57 @@ from arena.journal.lines import (
     outcome_of,
     unknown_settings,
 )
-from arena.journal.planned import Plan, plan_of
 from arena.journal.reader import JournalReader
-from arena.plan.bot_spec import RemoteSpec
+from arena.journal.tournament_state import TournamentState, verdict
 from arena.plan.config import Config, ConfigError
-from arena.plan.deals import DealKey, is_recorded
-from arena.plan.recorded_config import differences, test_difference
-from arena.plan.schedule import PlannedMatch, pairing_count, schedule
-from arena.stats.recorded_test import recorded_test, tested
-from arena.stats.sequential_test import SequentialTest
+from arena.plan.deals import DealKey
+from arena.plan.max_voids import MaxVoids, most_voids
+from arena.plan.recorded_config import RecordedConfig, differences, format_difference
+from arena.plan.schedule import PlannedMatch, schedule, size_problem
 from arena.support.text import counted, printable
 from arena.support.timestamps import utc_now
 from arena.tournament.identities import Identities, check_unchanged, repaired
 from engine.cards import Seat
 from engine.ruleset import RuleSet
 from engine.scoring import Score
+from protocol.names import NAME_RULE, name_problem, twin_of
 
 
 @attrs.define
 class Ledger:
-    """The state of a tournament that follows from its journal so far."""
+    """What those who play a tournament have to know besides its state: what the results of its rounds mean for the
+    matches and bots that play on."""
 
-    max_faults: int
-    outside: frozenset[str] = frozenset()  # bots that connect: absence does not withdraw them
-    finished: set[str] = attrs.field(factory=set)
+    state: TournamentState
     scores: dict[str, Score] = attrs.field(factory=dict)  # by match, of matches under way
     faults_in_a_row: Counter[str] = attrs.field(factory=Counter)
     # By bot: the id of the player that made the last of too many faults, if it is known.
     withdrawn: dict[str, str | None] = attrs.field(factory=dict)
     readmitted: list[str] = attrs.field(factory=list)  # bots whose withdrawal this resume has lifted
-    voids: Counter[str] = attrs.field(factory=Counter)  # by round, of matches under way
-    excused: Counter[str] = attrs.field(factory=Counter)  # by bot: voids because it was late while the host was stalled
-    lost: Counter[str] = attrs.field(
-        factory=Counter
-    )  # by bot: all other voids, which a bot without a sandbox can cause
-    resumes: int = 0
-    dealt: dict[str, tuple[str, str, int]] = attrs.field(factory=dict)  # by round, likewise: seed, salt, attempt
     remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
-    identities: Identities = attrs.field(factory=Identities)
-    mirrored: bool = True  # whether a round may repeat the deal of another; only then are deals kept
-    test: SequentialTest | None = None  # if the tournament is one; then no bot is withdrawn
+    identities: Identities = attrs.field(init=False)
+    _outside: frozenset[str] = attrs.field(init=False)  # bots that connect: absence does not withdraw them
+
+    def __attrs_post_init__(self) -> None:
+        self.identities = Identities(self.state)
+        self._outside = frozenset(bot.name for bot in self.state.config.bots or () if bot.remote)
+
+    def finish(self, line: AnyRound) -> list[str]:
+        """Take in a round that has just been played. Returns the bots that are withdrawn because of it."""
+        self.state.add_round(line)
+        return self.add(line)
 
     def add(self, line: AnyRound) -> list[str]:
-        """Add a finished round. Returns the bots that are withdrawn because of it."""
-        self.finished.add(line.id)
+        """Take in the result of a finished round that the state knows. Returns the bots that are withdrawn because of
+        it."""
         self.identities.unknown += line.players is None
-        if self.test is not None:
-            self.test.add(line.match, tested(line))
-        first = Seat(line.first)
-        before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
-        self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
-        if self.mirrored:
-            self.dealt[line.id] = line.seed, line.salt, 1 + self.voids.get(line.id, 0) + self.resumes
+        self.state.add_result(line)
+        if self.state.finished.under_way(line.match):
+            first = Seat(line.first)
+            before = self.scores.get(line.match) or Score(RuleSet.named(line.rules), first)
+            self.scores[line.match] = before.begun_by(first).after(outcome_of(line.result))
+        else:  # that was its last round
+            self.scores.pop(line.match, None)
         if line.fault is None and not isinstance(ENDINGS[line.result.ending], Fault):  # the usual case, and quick
             self.faults_in_a_row[line.bots[0]] = self.faults_in_a_row[line.bots[1]] = 0
             return []
@@ -85,12 +85,9 @@ class Ledger:
             line.bots[seat] for seat in seats if self._count(line.bots[seat], players[seat], self._failed(line, seat))
         ]
 
-    def add_void(self, line: VoidLine) -> None:
-        self.voids[line.id] += 1
-        if line.excused is not None:
-            self.excused[line.bots[line.excused]] += 1
-        elif line.along is not True:
-            self.lost.update(line.bots)
+    def may_excuse(self, name: str, max_voids: MaxVoids) -> bool:
+        """Whether another round may be void because this bot was late while the host stalled, or was killed."""
+        return self.state.excused[name] < most_voids(max_voids, self.state.rounds[name])
 
     def _failed(self, line: AnyRound, seat: int) -> bool | None:
         """Whether the bot at this seat made a fault; None if it was not connected, which neither adds to its faults in
@@ -98,19 +95,16 @@ class Ledger:
         ending = ENDINGS[line.result.ending]
         neither_started = line.result.winner is None and isinstance(ending, Fault)
         failed = neither_started or (line.fault is not None and line.fault.seat == seat)
-        away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self.outside
+        away = ending in (Fault.FAILED_TO_START, Fault.DISCONNECTED) and line.bots[seat] in self._outside
         return None if failed and away else failed
 
     def _count(self, name: str, player: str | None, failed: bool | None) -> bool:
+        """Count a fault, or none, of a bot. Returns whether it is withdrawn because of it."""
         if failed is None:
             return False
         self.faults_in_a_row[name] = self.faults_in_a_row[name] + 1 if failed else 0
-        if (
-            self.test is not None
-            or not self.max_faults
-            or self.faults_in_a_row[name] < self.max_faults
-            or name in self.withdrawn
-        ):
+        most = self.state.config.max_faults if self.state.format.withdraws else 0
+        if not most or self.faults_in_a_row[name] < most or name in self.withdrawn:
             return False
         self.withdrawn[name] = player
         return True
@@ -120,18 +114,12 @@ class Ledger:
         self.withdrawn.pop(name, None)
         self.faults_in_a_row[name] = 0
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether the tournament is a sequential test that is over, so that its other rounds are not needed."""
-        return self.test is not None and self.test.state.end is not None
 
-    def close(self, match: PlannedMatch) -> None:
-        """Forget a match that is over, so that memory does not grow with the length of the tournament."""
-        self.scores.pop(match.id, None)
-        for planned in match.rounds:
-            self.finished.discard(planned.id)
-            self.voids.pop(planned.id, None)
-            self.dealt.pop(planned.id, None)
+def ledger_of(opening: TournamentLine) -> Ledger:
+    """The ledger of a tournament that begins now. Raises ConfigError if its opening line is not sound."""
+    state = TournamentState(opening)
+    state.judge()
+    return Ledger(state)
 
 
 def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
@@ -140,143 +128,119 @@ def planned_matches(config: Config) -> tuple[PlannedMatch, ...]:
         config.form,
         config.cycles,
         config.rounds,
-        config.mirrored,
         config.rules,
         config.first_cycle,
-        paired=config.paired,
     )
 
 
-def planned_rounds(config: Config) -> int:
-    """The number of rounds of the whole tournament, computed without planning them."""
-    return pairing_count(len(config.bots), config.form) * config.cycles * config.rounds
-
-
-def missing_rounds(config: Config, ledger: Ledger) -> int:
-    """How many rounds are left to play; at most so many, if the tournament is a sequential test."""
-    return 0 if ledger.is_decided else planned_rounds(config) - len(ledger.finished)
-
-
-def planned_test(config: Config) -> SequentialTest | None:
-    """The sequential test that the tournament is, before its first round; None if it is none."""
-    if config.sprt is None:
-        return None
-    new, base = config.bots
-    return SequentialTest(
-        config.sprt, (new.name, base.name), (match.id for match in planned_matches(config)), config.max_faults
-    )
+def missing_rounds(state: TournamentState) -> int:
+    """How many rounds are left to play; at most that many, if the tournament may end before."""
+    return 0 if verdict(state).is_over else state.plan.total - state.finished.count
 
 
 @attrs.define
-class JournalSummary:
-    """What a journal contains, with the state of its last tournament."""
+class PastTournament:
+    """The last tournament of a journal, as far as it was played."""
 
-    ledger: Ledger
-    tournaments: int = 0
-    opening: TournamentLine | None = None
-    plan: Plan | None = None
-    revealed: bool = False  # whether the secret of its deals is in the journal
+    tournaments: int = 0  # in the journal
+    ledger: Ledger | None = None  # None if there is no tournament
     unknown: list[str] = attrs.field(factory=list)  # recorded settings that this version does not know
-    under_way: Counter[str] = attrs.field(factory=Counter)  # by match: its rounds so far, if some are missing
-
-    def add(self, line: RawRound) -> None:
-        """Add a finished round of the last tournament. The score of a match that is over is not kept."""
-        assert self.opening is not None
-        self.ledger.add(line)
-        self.under_way[line.match] += 1
-        if self.under_way[line.match] == self.opening.config.rounds:
-            del self.under_way[line.match], self.ledger.scores[line.match]
+    remarks: list[str] = attrs.field(factory=list)  # about the journal, for the organiser
 
 
-def ledger_of(config: Config) -> Ledger:
-    """The ledger of a tournament that has not begun."""
-    return Ledger(config.max_faults, frozenset(bot.name for bot in config.bots if isinstance(bot, RemoteSpec)))
-
-
-def read_past(journal: Journal, max_faults: int) -> JournalSummary:
+def read_past(journal: Journal) -> PastTournament:
     """Read a journal to resume it, and cut off a torn last line. Raises JournalError, which names the line, for any
     other damage, and for rounds that are not in the schedule: the arena could not tell what is left to play."""
-    past, reader = JournalSummary(Ledger(max_faults)), JournalReader(RawRound)
-    for _, entry in () if journal.is_empty else reader.read(journal.path):
+    past, reader = PastTournament(), JournalReader(RawRound)
+    for state, entry in () if journal.is_empty else reader.read(journal.path):
         if entry.torn:
             journal.drop_torn_line(entry.start)
             continue
         try:
-            _add(past, journal, entry)
+            _add(past, journal, state, entry)
         except (JournalError, ConfigError) as error:
-            if past.opening is None and not is_journal(journal.path):
+            if past.ledger is None and not is_journal(journal.path):
                 raise JournalError(f"{not_a_journal(journal.path)}; or name a new file") from None
             text = f"{printable(str(error))}; mend or remove the line to resume"
             raise JournalError(f"{journal.path}:{entry.number}: {text}") from None
-    past.tournaments, past.ledger.remarks = reader.tournaments, reader.remarks()
-    if past.ledger.test is not None:
-        past.ledger.test.advance()
+    past.tournaments, past.remarks = reader.tournaments, reader.remarks()
     return past
 
 
-def _add(past: JournalSummary, journal: Journal, entry: Entry) -> None:
+def _add(past: PastTournament, journal: Journal, state: TournamentState | None, entry: Entry) -> None:
+    """Take in a line that the state has taken in already. Raises JournalError or ConfigError if it cannot be used."""
+    if entry.line is None or entry.problem:
+        raise JournalError(entry.problem)
+    assert state is not None  # the reader leaves out lines without a tournament
+    if isinstance(entry.line, TournamentLine):
+        past.unknown = unknown_settings(entry)
+        state.judge()
+        past.ledger = Ledger(state)
+    assert past.ledger is not None
     match entry.line:
-        case TournamentLine() as opening:
-            if entry.problem:
-                raise JournalError(entry.problem)
-            past.unknown = unknown_settings(entry)
-            past.plan, past.opening, past.revealed = plan_of(opening.config), opening, False
-            outside = frozenset(bot.name for bot in opening.config.bots or () if bot.remote)
-            past.ledger = Ledger(past.ledger.max_faults, outside, mirrored=opening.config.mirror is not False)
-            past.ledger.test = recorded_test(opening.config, past.plan)
-            past.under_way.clear()
-            journal.remember_line_at(entry.start)
-        case BotLine() as line:
-            past.ledger.identities.add(line)
-            if past.ledger.test is not None:
-                past.ledger.test.meet(line)
-            journal.remember_line_at(entry.start)
         case RawRound() as line:
-            assert past.plan is not None  # the reader leaves out rounds without a tournament
-            if different := next(past.plan.differences(line), None):
+            if different := next(state.plan.differences(line), None):
                 raise JournalError(f"round {line.id}: {different}")
-            past.add(line)
+            past.ledger.add(line)
+            return
         case VoidLine() as line:
-            assert past.plan is not None
-            if different := next(past.plan.differences_of_void(line), None):
+            if different := next(state.plan.differences_of_void(line), None):
                 raise JournalError(f"void round {line.id}: {different}")
-            past.ledger.add_void(line)
-            journal.remember_line_at(entry.start)
-        case ResumeLine():
-            past.ledger.resumes += 1
-            journal.remember_line_at(entry.start)
         case ReadmissionLine(bot=name):
             past.ledger.readmit(name)
-            journal.remember_line_at(entry.start)
         case RevealLine():
-            past.revealed = True
-        case None:
-            raise JournalError(entry.problem)
+            return
+    journal.remember_line_at(entry.start)
 
 
 def resume(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     """Resume the tournament in the journal, or begin it if the journal is empty. Returns the config with the key of the
     deals. Raises JournalError if the journal cannot be resumed or belongs to another tournament."""
-    past = read_past(journal, config.max_faults)
+    past = read_past(journal)
     if past.tournaments > 1:
         raise JournalError(f"{journal.path}: this file holds several tournaments; none of them can be resumed")
-    if past.opening is None:
-        past.ledger.test = planned_test(config)
-        return begin(journal, config), past.ledger
-    check_same(journal, past.opening, config)
+    if past.ledger is None:
+        return begin(journal, config)
+    ledger, state = past.ledger, past.ledger.state
+    check_same(journal, state.config, config)
     config = go_on(journal, config, past)
-    if past.revealed or missing_rounds(config, past.ledger):
-        return config, past.ledger
-    end(journal, config)  # it was stopped after its last round, before the secret was revealed
-    return config, past.ledger
+    if not state.is_revealed and not missing_rounds(state):
+        end(journal, config)  # it was stopped after its last round, before the secret was revealed
+    return config, ledger
 
 
-def begin(journal: Journal, config: Config) -> Config:
+def begin(journal: Journal, config: Config) -> tuple[Config, Ledger]:
     """Write the opening line of a new tournament. Returns the config with the key of the deals. Raises JournalError."""
     journal.check_not_rescued()
+    _check_recordable(journal, config)
     config = with_new_key(config, journal.path)
-    journal.append(encoded(TournamentLine(config=config.recorded(), started=utc_now())))
-    return config
+    follows = journal.opening_hash or UNSET
+    opening = TournamentLine(config=config.recorded(), started=utc_now(), follows=follows)
+    journal.append(encoded(opening))
+    return config, ledger_of(opening)
+
+
+def begin_unrecorded(config: Config) -> tuple[Config, Ledger]:
+    """Begin a tournament that has no journal. Returns the config with the key of the deals."""
+    config = with_new_key(config, None)
+    return config, ledger_of(TournamentLine(config=config.recorded(), started=utc_now()))
+
+
+def _check_recordable(journal: Journal, config: Config) -> None:
+    """Raise JournalError if a journal cannot hold this tournament."""
+    if problem := size_problem(len(config.bots), config.form, config.cycles, config.rounds):
+        raise JournalError(f"{journal.path}: {problem}")
+    try:
+        encoded(TournamentLine(config=config.recorded(), started=""))
+    except UnicodeEncodeError as error:
+        text = printable(str(error.object))
+        raise JournalError(f"{journal.path}: '{text}' is not UTF-8, and a journal can hold nothing else") from None
+
+
+def hash_to_publish(journal: Journal, config: Config) -> str | None:
+    """The hash of the opening line; None if the journal is not kept, or if its deals come from a public seed: whoever
+    chose that could try it before."""
+    return journal.opening_hash if config.kept and config.seed_hash else None
 
 
 def with_new_key(config: Config, journal: Path | None) -> Config:
@@ -285,20 +249,21 @@ def with_new_key(config: Config, journal: Path | None) -> Config:
     return attrs.evolve(config, key=key)
 
 
-def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
+def go_on(journal: Journal, config: Config, past: PastTournament) -> Config:
     """Resume the last tournament of the journal. Returns the config with the key of the deals, if it is still needed.
     Raises JournalError."""
-    opening, ledger = past.opening, past.ledger
-    missing = missing_rounds(config, ledger)
-    assert opening is not None
+    ledger = past.ledger
+    assert ledger is not None
     if past.unknown:
         settings = printable(", ".join(past.unknown))
         raise JournalError(
             f"{journal.path}: this version cannot resume with settings that it does not know: {settings}"
         )
-    identities, withdrawn = ledger.identities, ledger.withdrawn
-    ledger.remarks += check_unchanged(journal.path, identities, config, withdrawn, is_over=not missing)
-    if past.revealed and not config.seed:
+    state, identities, withdrawn = ledger.state, ledger.identities, ledger.withdrawn
+    missing = missing_rounds(state)
+    past.remarks += check_unchanged(journal.path, identities, config, withdrawn, is_over=not missing)
+    ledger.remarks = past.remarks
+    if state.is_revealed and not config.seed:
         if missing:
             raise JournalError(
                 f"{journal.path}: {counted(missing, 'round is', 'rounds are')} missing, but the secret of the deals is "
@@ -307,12 +272,13 @@ def go_on(journal: Journal, config: Config, past: JournalSummary) -> Config:
         return config
     key = DealKey(config.seed, is_public=True)
     if not config.seed:
-        promise = opening.config.seed_hash
+        promise = state.config.seed_hash
         assert promise is not None  # without it the deals have a public seed, which check_same compares
         key = promised_key(journal.path, promise)
         if missing:
-            journal.append(encoded(ResumeLine(started=utc_now())))
-            ledger.resumes += 1
+            resumed = ResumeLine(started=utc_now())
+            journal.append(encoded(resumed))
+            state.add(resumed)
     for name in repaired(identities, config, withdrawn) if missing else ():
         journal.append(encoded(ReadmissionLine(bot=name, started=utc_now())))
         ledger.readmit(name)
@@ -328,17 +294,23 @@ def end(journal: Journal, config: Config) -> None:
     forget_secret(journal.path)
 
 
-def check_same(journal: Journal, opening: TournamentLine, config: Config) -> None:
-    """Raise JournalError unless the journal's last tournament, which `opening` opens, has this config."""
-    if not is_recorded(opening.config):
-        raise JournalError(
-            f"{journal.path} was begun by an older version of the arena, which made deals in another way: it can be "
-            "read and verified, but not resumed. Begin another journal."
-        )
-    if different_test := test_difference(opening.config, config.recorded()):
-        raise JournalError(f"{journal.path}: {different_test}; name another journal")
-    different = differences(opening.config, config.recorded())
-    before = opening.config.seed or ""
+def _check_names(journal: Journal, names: Sequence[str]) -> None:
+    """Raise JournalError if a bot can no longer play under its name."""
+    for place, name in enumerate(names):
+        if name_problem(name) or twin_of(name, names[:place]):
+            raise JournalError(
+                f"{journal.path}: {printable(name)!r} is a name that no bot can have any more ({NAME_RULE}, and case "
+                "makes no difference): the journal can be read and verified, but not resumed. Begin another journal."
+            )
+
+
+def check_same(journal: Journal, recorded: RecordedConfig, config: Config) -> None:
+    """Raise JournalError unless the journal's last tournament, of which this is recorded, has this config."""
+    _check_names(journal, [bot.name for bot in recorded.bots or ()])
+    if other_format := format_difference(recorded, config.recorded()):
+        raise JournalError(f"{journal.path}: {other_format}; name another journal")
+    different = differences(recorded, config.recorded())
+    before = recorded.seed or ""
     if config.seed != before:
         was, now = (f"seed = {seed!r}" if seed else "a secret seed" for seed in (before, config.seed))
         different.append(f"the journal has {was}, now it is {now}")

@@ -2,9 +2,13 @@
 
 Bots that the arena starts are available whenever this machine has room for another match (`concurrency`). Bots from
 outside are available while they have a free connection; each connection plays one match at a time. Matches among them
-cost this machine little and do not count. The arena waits for absent bots as long as there is anything else to play.
-Then, once their grace time is over, their matches begin without them, one after the other at the pace of play
-(pace.py). So a bot that comes late has lost about as many matches as were played meanwhile, and still plays the rest.
+cost this machine little and do not count. A match that waits for a lost connection gives its place to another one. The
+arena waits for absent bots as long as there is anything else to play. Then, once their grace time is over, their
+matches begin without them, one after the other at the pace of play (pace.py). So a bot that comes late has lost about
+as many matches as were played meanwhile, and still plays the rest.
+
+A bot that is withdrawn forfeits its matches. Among bots that the arena starts, these come last, after all that can be
+played, so that the organiser has time to repair the bot.
 
 Where the bots that are present could play another cycle, they do not wait for those that are not: once all that is left
 of this cycle waits for absent bots, and each of them had a moment to come back, they lose the rest of it at once.
@@ -12,14 +16,14 @@ of this cycle waits for absent bots, and each of them had a moment to come back,
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 import trio
 
-from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.bot_spec import AnySpec
 from arena.plan.schedule import MatchId, PlannedMatch
 from arena.tournament.pace import Pace
-from arena.tournament.player_pool import RemoteBots
+from arena.tournament.player_pool import Presence
 
 
 class _Waiting:
@@ -59,14 +63,22 @@ class _Waiting:
 
 class Matchmaker:
     def __init__(
-        self, matches: Iterable[PlannedMatch], bots: tuple[AnySpec, ...], remote_bots: RemoteBots, concurrency: int
+        self,
+        matches: Iterable[PlannedMatch],
+        bots: tuple[AnySpec, ...],
+        remote_bots: Presence,
+        concurrency: int,
+        withdrawn: Container[str] = (),
     ):
         self._bots = bots
+        self._withdrawn = withdrawn  # names of bots; the caller may add some
         self._remote_bots = remote_bots
-        self._numbers = {spec.name: n for n, spec in enumerate(bots) if isinstance(spec, RemoteSpec)}
+        self._numbers = {spec.name: n for n, spec in enumerate(bots) if spec.may_be_away}
         self._at_home: deque[PlannedMatch] = deque()  # only between bots that the arena starts
+        self._forfeited: deque[PlannedMatch] = deque()  # likewise, of bots that are withdrawn
         self._waiting = _Waiting()  # with bots from outside
-        self._room = concurrency
+        self._concurrency = concurrency
+        self._places: dict[MatchId, PlannedMatch] = {}  # the matches under way with bots that the arena starts
         self._running: dict[MatchId, tuple[PlannedMatch, float]] = {}  # when each match began
         self._dropped: set[int] = set()  # bots that nobody waits for any more, until they come back
         self._pace = Pace(remote_bots.grace)
@@ -84,12 +96,13 @@ class Matchmaker:
 
     async def next(self) -> PlannedMatch | None:
         """Wait until a match can begin, and return it; None if all are over. The caller calls `over` at its end."""
-        while not self._closed and (self._at_home or self._waiting or self._running):
+        while not self._closed and (self._at_home or self._forfeited or self._waiting or self._running):
             self._news = trio.Event()
             match = self._first_ready() or (self._first_ready() if self._drop_absent() else None)
             if match is not None:
                 self._running[match.id] = match, trio.current_time()
-                self._room -= self._at_our_cost(match)
+                if self._at_our_cost(match):
+                    self._places[match.id] = match
                 return match
             with trio.CancelScope(deadline=self._patience_ends()):
                 await self._news.wait()
@@ -98,9 +111,8 @@ class Matchmaker:
     def over(self, match: PlannedMatch) -> None:
         """Take note that a match has ended."""
         self._pace_after(match, trio.current_time() - self._running.pop(match.id)[1])
-        if self._at_our_cost(match):
-            self._room += 1
-            self._look_at.update(dict.fromkeys(self._numbers.values()))  # any of them may be waiting for room
+        if self._places.pop(match.id, None) is not None:
+            self._look_at_all()
         self._news.set()
 
     def came(self, name: str) -> None:
@@ -109,7 +121,19 @@ class Matchmaker:
             if self._remote_bots.away_until(name) is None:
                 self._dropped.discard(number)
             self._look_at[number] = None
+            if self._is_awaited(number):
+                self._look_at_all()
             self._news.set()
+
+    def forfeits_later(self, name: str) -> bool:
+        """Whether matches of this withdrawn bot are forfeited only after others are over."""
+        if not any(name in self._names(match) for match in (*self._at_home, *self._forfeited)):
+            return False
+        return bool(self._waiting) or self._is_playing() or not all(map(self._is_forfeit, self._at_home))
+
+    def _look_at_all(self) -> None:
+        """Take note that any bot from outside may have been waiting for a place."""
+        self._look_at.update(dict.fromkeys(self._numbers.values()))
 
     def close(self) -> None:
         """Let no more matches begin."""
@@ -126,11 +150,34 @@ class Matchmaker:
             self._forfeits_from[number] = trio.current_time() + self._pace.forfeit_seconds
 
     def _at_our_cost(self, match: PlannedMatch) -> bool:
-        return any(not isinstance(self._bots[number], RemoteSpec) for number in match.bots)
+        return any(not self._bots[number].may_be_away for number in match.bots)
+
+    def _names(self, match: PlannedMatch) -> list[str]:
+        return [self._bots[number].name for number in match.bots]
+
+    def _is_forfeit(self, match: PlannedMatch) -> bool:
+        return any(name in self._withdrawn for name in self._names(match))
+
+    def _is_playing(self) -> bool:
+        return not all(self._is_forfeit(match) for match, _ in self._running.values())
+
+    def _next_at_home(self) -> PlannedMatch | None:
+        while self._at_home:
+            match = self._at_home.popleft()
+            if not self._is_forfeit(match):
+                return match
+            self._forfeited.append(match)
+        return self._forfeited.popleft() if self._forfeited and not (self._waiting or self._is_playing()) else None
+
+    @property
+    def _has_room(self) -> bool:
+        waiting = sum(any(map(self._is_awaited, match.bots)) for match in self._places.values())
+        # Bots that come back at the same time make at most twice as many matches, so that no other bot is late by it.
+        return len(self._places) - min(waiting, self._concurrency) < self._concurrency
 
     def _first_ready(self) -> PlannedMatch | None:
-        if self._room > 0 and self._at_home:
-            return self._at_home.popleft()
+        if self._has_room and (at_home := self._next_at_home()) is not None:
+            return at_home
         while self._look_at:
             number = next(iter(self._look_at))
             match = self._waiting.take(number, self._is_ready) if self._is_ready(number) else None
@@ -145,7 +192,7 @@ class Matchmaker:
 
     def _is_ready(self, number: int) -> bool:
         spec = self._bots[number]
-        return self._remote_bots.is_free(spec.name) if isinstance(spec, RemoteSpec) else self._room > 0
+        return self._remote_bots.is_free(spec.name) if spec.may_be_away else self._has_room
 
     def _is_due(self, number: int) -> bool:
         """Whether the bot is ready, or has been absent for too long."""
@@ -159,7 +206,7 @@ class Matchmaker:
 
     def _is_awaited(self, number: int) -> bool:
         spec = self._bots[number]
-        return isinstance(spec, RemoteSpec) and self._remote_bots.is_awaited(spec.name)
+        return spec.may_be_away and self._remote_bots.is_awaited(spec.name)
 
     def _absent(self) -> dict[int, float]:
         """The absent bots that all the rest waits for, each with the time until which it does; none if the others have
@@ -183,7 +230,7 @@ class Matchmaker:
     def _away_until(self, number: int) -> float:
         """When the next match of an absent bot may begin without it; infinity if it is not absent."""
         spec = self._bots[number]
-        until = self._remote_bots.away_until(spec.name) if isinstance(spec, RemoteSpec) else None
+        until = self._remote_bots.away_until(spec.name) if spec.may_be_away else None
         return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
     def _patience_ends(self) -> float:

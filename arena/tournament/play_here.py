@@ -1,4 +1,5 @@
-"""Play the matches in which a bot connects, in the process of the owner. It is loaded only if there are such bots."""
+"""Play the matches of bots that the arena does not start, in the process of the owner. It is loaded only if there are
+such bots."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -6,17 +7,17 @@ from typing import Protocol
 
 import trio
 
-from arena.bots.player import LocalPlayer, Player, Processes
-from arena.bots.stderr import StderrKeeper
+from arena.bots.player import Player, Processes
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Await, Logic
 from arena.bots.watchdog import Watchdog
 from arena.match.audience import Audience
 from arena.match.round_play import Players
-from arena.plan.bot_spec import AnySpec, RemoteSpec
+from arena.plan.bot_spec import AnySpec
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
-from arena.tournament.player_pool import RemoteBots
+from arena.processes.stderr import StderrKeeper
+from arena.tournament.player_pool import Guests
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import MatchJob, Report
 from arena.worker.job_play import JobPlay
@@ -40,13 +41,13 @@ class PlayHere:
     def __init__(
         self,
         config: Config,
-        remote_bots: RemoteBots,
+        guests: Guests,
         stderr: StderrKeeper,
         owner: Owner,
         audience: Audience | None,
         tasks: trio.Nursery,
     ):
-        self._seats = Seats(config.bots, remote_bots, TrioProcesses(tasks), config.concurrency, stderr)
+        self._seats = Seats(config.bots, guests, TrioProcesses(tasks), config.concurrency, stderr)
         self._desk = OwnersDesk(owner)
         self._audience = audience
         self._watch = Watchdog()
@@ -60,8 +61,8 @@ class PlayHere:
     async def play(self, job: MatchJob, players: Players) -> None:
         play = JobPlay(job, players, self._watch, self._desk, self._audience)
         await driven(play.play(), self._watch)
-        for number, player in zip(job.planned.bots, players, strict=True):
-            await driven(self._seats.give_back(number, player))
+        for player in players:
+            await driven(player.match_over())
 
     async def end(self) -> None:
         """End all idle processes."""
@@ -82,32 +83,26 @@ class OwnersDesk:
 
 
 class Seats:
-    """Gives players to matches and takes them back."""
+    """Gives players to matches."""
 
     def __init__(
         self,
         bots: tuple[AnySpec, ...],
-        remote_bots: RemoteBots,
+        guests: Guests,
         processes: Processes,
         concurrency: int,
         stderr: StderrKeeper,
     ):
         self._bots = bots
-        self._remote_bots = remote_bots
+        self._guests = guests
         self._idle = IdleBots(processes, concurrency)
         self._stderr = stderr
 
     def take(self, number: int) -> Player:
         spec = self._bots[number]
-        if isinstance(spec, RemoteSpec):
-            return self._remote_bots.player(spec)
-        return self._idle.take(number, spec, self._stderr)
-
-    def give_back(self, number: int, player: Player) -> Logic[None]:
-        if isinstance(player, LocalPlayer):
-            yield from self._idle.give_back(number, player)
-        else:
-            self._remote_bots.let_go(player)
+        if (program := spec.program) is None:
+            return self._guests.player(spec)
+        return self._idle.take(number, program, self._stderr)
 
     def clear(self) -> Logic[None]:
         """End all idle processes."""

@@ -1,17 +1,24 @@
-"""The bots that connect from outside, as a tournament sees them."""
+"""The bots that the arena does not start, as a tournament sees them."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from arena.plan.bot_spec import RemoteSpec
+from arena.plan.bot_spec import AnySpec
 
 if TYPE_CHECKING:
     from arena.bots.player import Player
 
 
-class RemoteBots(Protocol):
-    """The bots that connect from outside."""
+class Guests(Protocol):
+    """The bots that come without being started."""
+
+    def player(self, spec: AnySpec) -> "Player":
+        """The player of one match. If the bot is away now, the player waits for it when the match begins."""
+
+
+class Presence(Protocol):
+    """Which of the bots that connect are here."""
 
     @property
     def grace(self) -> float:
@@ -33,15 +40,13 @@ class RemoteBots(Protocol):
     def give_up(self, name: str) -> None:
         """Let the matches under way that wait for the bot go on without it."""
 
-    def player(self, spec: RemoteSpec) -> "Player":
-        """The player of one match; if the bot is not free, a player that is not connected."""
 
-    def let_go(self, player: "Player") -> None:
-        """Free the player of a match that is over."""
+class RemoteBots(Guests, Presence, Protocol):
+    """The bots that connect."""
 
 
-class Table(RemoteBots, Protocol):
-    """A person at this machine, who connects without a server."""
+class Table(Guests, Protocol):
+    """A person at this machine."""
 
     def attended(self, stop: Callable[[], None]) -> AbstractAsyncContextManager[None]:
         """The person can play during the block, and then looks at how the match ended. `stop` ends the tournament."""
@@ -50,8 +55,8 @@ class Table(RemoteBots, Protocol):
         """Let the person leave at once."""
 
 
-class NoRemoteBots:
-    """For a tournament without bots that connect."""
+class NobodyConnects:
+    """The presence of bots in a tournament to which none connects."""
 
     grace = 0.0
 
@@ -69,9 +74,3 @@ class NoRemoteBots:
 
     def give_up(self, name: str) -> None:
         raise AssertionError(f"{name} cannot connect: no server listens")
-
-    def player(self, spec: RemoteSpec) -> "Player":
-        raise AssertionError(f"{spec.name} cannot connect: no server listens")
-
-    def let_go(self, player: "Player") -> None:
-        raise AssertionError(f"{player.spec.name} cannot connect: no server listens")

@@ -23,34 +23,35 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import trio
 
-from arena.bots.stderr import StderrKeeper
 from arena.journal.file import Rescue, beside
 from arena.journal.lines import AnyRound, BotLine, Journal, VoidLine
-from arena.plan.bot_spec import BotSpec, RemoteSpec
+from arena.journal.tournament_state import next_matches, verdict
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
-from arena.stats.sequential_test import SequentialTest
+from arena.processes.stderr import StderrKeeper
 from arena.support.text import counted
 from arena.support.timestamps import utc_now
 from arena.tournament.crew import AnyCrew, Crew, Death, Hire
 from arena.tournament.events import (
     BotIdentified,
+    BotReadmitted,
+    BotWithdrawn,
     Listener,
     Noticed,
     RoundFinished,
     RoundStarted,
     RoundVoid,
-    TestAdvanced,
     TournamentEvent,
+    VerdictAdvanced,
 )
 from arena.tournament.failures import Failures
 from arena.tournament.foreign_bundle import keep_bundle
-from arena.tournament.identities import change_during_test, new_claim, refusal
+from arena.tournament.identities import WHAT_BELONGS, new_claim, refusal
 from arena.tournament.jobs import job_of
-from arena.tournament.ledger import Ledger, planned_matches
+from arena.tournament.ledger import Ledger
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_pool import NoRemoteBots, RemoteBots
-from arena.tournament.withdrawals import withdrawal
+from arena.tournament.player_pool import Guests, NobodyConnects, Presence
+from arena.tournament.withdrawals import withdrawal, withdrawals_at_start
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import (
     Bundled,
@@ -90,7 +91,8 @@ class Tournament:
         journal: Journal | None,
         ledger: Ledger,
         listener: Listener,
-        remote_bots: RemoteBots | None = None,
+        guests: Guests | None = None,
+        presence: Presence | None = None,
         audience: "Audience | None" = None,
         spare: WorkerProcess | None = None,
         hire: Hire | None = None,
@@ -98,15 +100,24 @@ class Tournament:
         self._config = config
         self._journal = journal
         self._ledger = ledger
+        self._state = ledger.state
+        self._format = ledger.state.format
+        self._verdict = verdict(self._state)  # the last one that was reported
         self._writer = JournalWriter(journal, listener)
-        self._remote_bots = remote_bots or NoRemoteBots()
+        self._guests = guests
         self._audience = audience
-        self._matchmaker = Matchmaker(self._unfinished(), config.bots, self._remote_bots, config.concurrency)
+        self._matchmaker = Matchmaker(
+            next_matches(self._state),
+            config.bots,
+            presence or NobodyConnects(),
+            config.concurrency,
+            ledger.withdrawn,
+        )
         self.stopped = False
         self.warnings: list[str] = []
         self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
         self._failure: TournamentError | None = None
-        self._before = {bot.name: ledger.identities.of(bot.name) for bot in config.bots}
+        self._before = {bot.name: self._state.players.of(bot.name) for bot in config.bots}
         self._refused: set[str] = set()  # ids of players that differ from those before, which nobody has accepted
         self._failures = Failures(config, ledger)
         crew = hire(config, self.hear, self._standing, self._fail) if hire else None
@@ -123,16 +134,6 @@ class Tournament:
         """The rescue of the journal, if another program changed it."""
         return self._writer.rescue
 
-    def _unfinished(self) -> Iterator[PlannedMatch]:
-        """The matches that are left to play; the ledger forgets the others."""
-        if self._ledger.is_decided:
-            return
-        for match in planned_matches(self._config):
-            if self._ledger.finished and all(planned.id in self._ledger.finished for planned in match.rounds):
-                self._ledger.close(match)
-            else:
-                yield match
-
     def stop(self) -> None:
         """Stop at once. Rounds under way are dropped; a resume plays them again."""
         self.stopped = True
@@ -147,6 +148,10 @@ class Tournament:
     def bot_availability_changed(self, name: str) -> None:
         """Take note that a remote bot connected, left, or is free for another match."""
         self._matchmaker.came(name)
+
+    def withdrawals(self) -> Iterator[BotReadmitted | BotWithdrawn]:
+        """What the organiser has to know of withdrawals before the tournament begins or resumes."""
+        return withdrawals_at_start(self._config, self._ledger, self._matchmaker.forfeits_later)
 
     async def run(self) -> None:
         """Play all missing rounds. Raises TournamentError if the tournament cannot continue, and a group with what the
@@ -166,13 +171,13 @@ class Tournament:
 
     async def _work(self, tasks: trio.Nursery) -> None:
         here = None
-        if any(isinstance(bot, RemoteSpec) for bot in self._config.bots):
+        if self._guests is not None and len(self._config.programs) < len(self._config.bots):
             from arena.tournament.play_here import PlayHere
 
-            here = PlayHere(self._config, self._remote_bots, self._stderr, self, self._audience, tasks)
+            here = PlayHere(self._config, self._guests, self._stderr, self, self._audience, tasks)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
-                if here is None or all(isinstance(self._config.bots[number], BotSpec) for number in match.bots):
+                if here is None or all(self._config.bots[number].program is not None for number in match.bots):
                     matches.start_soon(self._play_in_worker, match)
                 else:
                     matches.start_soon(self._play_here, here, match, here.players(match))
@@ -189,7 +194,6 @@ class Tournament:
         self._match_over(match)
 
     def _match_over(self, match: PlannedMatch) -> None:
-        self._ledger.close(match)
         self._failures.forget(match.id)
         if self._audience is not None:
             self._audience.match_over(match.id)
@@ -197,7 +201,7 @@ class Tournament:
 
     async def _worker_died(self, match: PlannedMatch, death: Death) -> None:
         """Have the round that was under way played again. It gets a new deal if the bots have seen the old one, unless
-        the organiser chose the seed: then all deals are known and stay the same, as after a stop."""
+        the organiser of a tournament chose the seed: then all deals are known and stay the same, as after a stop."""
         from arena.match.round_play import Void
         from arena.worker.recording import void_line
 
@@ -206,9 +210,10 @@ class Tournament:
         assert key is not None
         one, two = match.bots
         names = self._config.bots[one].name, self._config.bots[two].name
-        unfinished = planned if planned is not None and planned.id not in self._ledger.finished else None
-        shown = unfinished if death.was_shown and not key.is_public else None
-        along = [*death.also_shown] if not key.is_public else []
+        unfinished = planned if planned is not None and planned.id not in self._state.finished else None
+        same_deal = key.is_public and not self._format.counts_voids
+        shown = unfinished if death.was_shown and not same_deal else None
+        along = [*death.also_shown] if not same_deal else []
         along += [shown] if shown and not death.is_ours else []
         await self._void_along([void_line(each, match.id, names, Void(death.reason), utc_now()) for each in along])
         if shown and death.is_ours:
@@ -222,7 +227,7 @@ class Tournament:
         their bots. There may be many, so one notice is about all of them."""
         for line in lines:
             line = msgspec.structs.replace(line, along=True)
-            self._ledger.add_void(line)
+            self._state.add(line)
             await self._tell(RoundVoid(line))
         if lines:
             rounds = f"{counted(len(lines), 'round')} of match {lines[0].match}"
@@ -245,10 +250,8 @@ class Tournament:
                 if at_once:
                     await self._tell(Noticed(text))
             case Wrote(number, data):
-                spec = self._config.bots[number]
-                assert isinstance(spec, BotSpec)
-                self._stderr.of(number, spec)(data)
-            case Bundled(_, round_id, folder, files) if round_id not in self._ledger.finished:
+                self._stderr.of(number, self._config.bots[number].name)(data)
+            case Bundled(_, round_id, folder, files) if round_id not in self._state.finished:
                 if problem := keep_bundle(self._beside("faults"), folder, files):
                     self.warn(problem)
             case Looked(scene, sight) if self._audience is not None:
@@ -258,49 +261,48 @@ class Tournament:
 
     async def _identified(self, line: BotLine) -> None:
         """Compare how a bot describes itself with how it did before a resume: once, because no bot may stop a
-        tournament by changing while it runs. But a sequential test ends when a program changes, and says what it
-        compares."""
-        identities, test = self._ledger.identities, self._ledger.test
-        identities.report(line)
+        tournament by changing while it runs. But a format that is of one version of each bot ends when a program
+        changes, and says what it compares."""
+        self._ledger.identities.report(line)
         is_first, before = line.name in self._before, self._before.pop(line.name, ())
-        if test is not None and not test.meet(line):
+        if (why := self._format.refuses(line)) is not None:
             if line.id not in self._refused:
                 self._refused.add(line.id)
-                identities.add(line)
+                self._state.add(line)
                 await self._tell(BotIdentified(line, ()))
-                await self._tell(TestAdvanced(test.state))
-            self._fail(change_during_test(test.state))
+                await self._tell(VerdictAdvanced(verdict(self._state)))
+            self._fail(f"{why} {WHAT_BELONGS}")
         elif self._config.changed is not OnChange.CONTINUE and (found := new_claim(before, line)):
             self._refused.add(line.id)
             assert self._journal is not None  # it recorded the bot before
-            self._fail(refusal(self._journal.path, [found], is_test=test is not None))
-        elif test is not None and is_first:
+            self._fail(refusal(self._journal.path, [found], [], self._format.one_version))
+        elif self._format.one_version and is_first:
             await self._tell(Noticed(f"{line.name}: {line.summary}"))
 
     async def _finished(self, line: AnyRound) -> None:
-        if line.id in self._ledger.finished:
+        if line.id in self._state.finished:
             return  # the first line of an id counts
         if not self._refused.isdisjoint(line.players or ()):
             return  # it is played again, if the organiser accepts the change
         for identified in self._ledger.identities.before(line):
             await self._tell(identified)
-        withdrawn = self._ledger.add(line)  # before anything else can happen: another attempt may report the same round
+        withdrawn = self._ledger.finish(line)  # before anything else: another attempt may report the same round
         await self._tell(RoundFinished(line))
         self._failures.forget(line.match)
         for name in withdrawn:
-            await self._tell(withdrawal(self._config, name))
+            await self._tell(withdrawal(self._config, self._ledger, name, self._matchmaker.forfeits_later(name)))
         if withdrawn:
             await self._crew.tell(self._standing())
-        if self._ledger.test is not None:
-            await self._advance(self._ledger.test)
+        if not self._format.plays_all:
+            await self._judge()
 
-    async def _advance(self, test: SequentialTest) -> None:
-        """Count the pairs of a sequential test that are complete now. What decides it is on its way to the journal, so
-        all else may end."""
-        counted = test.state.counted
-        if test.advance().counted > counted:
-            await self._tell(TestAdvanced(test.state))
-        if test.state.end is not None:
+    async def _judge(self) -> None:
+        """Report what the rounds so far decide, and what was void. What decides the tournament is on its way to the
+        journal, so all else may end."""
+        before, self._verdict = self._verdict, verdict(self._state)
+        if self._verdict.counted > before.counted or self._verdict.is_over is not before.is_over:
+            await self._tell(VerdictAdvanced(self._verdict))
+        if self._verdict.is_over:
             self._playing.cancel()
 
     async def _tell(self, event: TournamentEvent) -> None:
@@ -313,8 +315,12 @@ class Tournament:
         if self._failure is not None:
             await trio.lowlevel.checkpoint()  # a match that is played here ends now
             return
-        self._ledger.add_void(line)
+        if line.id in self._state.finished:
+            return  # another attempt has finished it
+        self._state.add(line)
         await self._tell(RoundVoid(line))
+        if not self._format.plays_all:
+            await self._judge()
         if line.excused is None:
             self._fail(self._failures.add(line.match, f"round {line.id}", line.reason))
             self._fail(self._failures.lost(line))
@@ -340,11 +346,12 @@ class Tournament:
         return name in self._ledger.withdrawn
 
     def may_excuse(self, name: str) -> bool:
-        return self._ledger.excused[name] < self._config.max_voids
+        return self._ledger.may_excuse(name, self._config.max_voids)
 
     def _standing(self) -> Standing:
         watched = self._audience is not None and len(self._audience.watchers) > 0
-        return Standing(frozenset(self._ledger.withdrawn), dict(self._ledger.excused), watched)
+        spent = frozenset(bot.name for bot in self._config.bots if not self.may_excuse(bot.name))
+        return Standing(frozenset(self._ledger.withdrawn), spent, watched)
 
     def _job(self, match: PlannedMatch) -> MatchJob:
         return job_of(match, self._config, self._ledger, self._standing(), self._beside)

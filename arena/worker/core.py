@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.bots.process_tree import Process, descendants, threads_of
 from arena.journal.lines import RoundLine
+from arena.processes.process_tree import Process, descendants, threads_of
 from arena.support.poll_loop import PollLoop, Steps, waiting_for
 from arena.worker.job import Finished, Report, Started
 from arena.worker.pinning import Pinning

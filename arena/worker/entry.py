@@ -7,7 +7,7 @@ import signal
 import socket
 from typing import Final
 
-from arena.bots.launcher_process import Launcher
+from arena.processes.launcher_process import Launcher
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.worker.process import OWNERS_SIGNALS
 

@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from arena.bots.conversation import said_text
+from arena.journal.endings import Fault
 from arena.journal.file import OPENING
 from arena.journal.lines import SeatNumber
 from arena.match.match import PlayedRound
@@ -26,8 +27,10 @@ from arena.support.text import folder_name, printable
 from arena.worker.job import MatchJob
 from engine.cards import other
 from protocol.messages import BotSeed, Count
+from protocol.names import NAME_RULE, name_problem
 
 _FILE: Final = "bundle.json"
+_MOST: Final = 20  # of each bot and ending
 _EXPECTED: Final = "expected a folder such as cup.faults/1.1-2.3-mybot beside the journal, or the bundle.json in it"
 
 
@@ -69,14 +72,13 @@ class FaultBundle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rules: str
     seed: str
     first: SeatNumber
-    cwd: str  # of the arena; folders of bots are relative to it
+    cwd: str = ""  # of the arena; folders of bots are relative to it. Only the organiser's bundle has it.
     bots: tuple[RecordedBot, RecordedBot]  # of the opponent only the name
     fault: BundledFault
-    moves: tuple[tuple[SeatNumber, str, int | None], ...] | None = None
-    exit_status: tuple[int | None, int | None] | None = None
-    rerun: str = ""  # the command that plays the round again
-    start: BundledStart | None = None  # None in bundles from before bots had seeds
-    recoloured: bool = False  # the deal's colours were permuted, as before version 0.2
+    moves: tuple[tuple[SeatNumber, str, int | None], ...]
+    exit_status: tuple[int | None, int | None]
+    rerun: str  # the command that plays the round again
+    start: BundledStart
 
 
 def bundle_folder(parent: Path, played: PlayedRound, players: Players) -> Path:
@@ -84,6 +86,17 @@ def bundle_folder(parent: Path, played: PlayedRound, players: Players) -> Path:
     fault = played.referee.fault
     assert fault is not None
     return parent / folder_name(f"{played.planned.id}-{players[fault.seat].spec.name}")
+
+
+def is_worth_a_bundle(parent: Path, name: str, ending: Fault) -> bool:
+    """Count another fault of this bot with this ending, in a file in `parent`, and return whether it is one of the
+    first. A bot that fails again and again must not fill the disk. Raises OSError."""
+    parent.mkdir(parents=True, exist_ok=True)
+    counter = parent / f"{folder_name(f'{ending.value}-{name}')}.count"
+    before = counter.read_text() if counter.exists() else ""
+    count = 1 + (int(before) if before.strip().isdecimal() else 0)
+    counter.write_text(f"{count}\n")
+    return count <= _MOST
 
 
 def opponents_folder(folder: Path) -> Path:
@@ -127,23 +140,25 @@ def bundle_files(
     )
     from arena.replay.position_report import titled_text  # faults are rare, and a worker should start quickly
 
-    position = titled_text(played.referee.game.position(), f"round {played.planned.id}", names)
     own, theirs = (_exchange(names[seat], seat, players) for seat in (fault.seat, other(fault.seat)))
+    position = played.referee.game.position()
+    if fault.seat == 1:
+        position, names = position.turned(), (names[1], names[0])
+    text = titled_text(position, f"round {played.planned.id}", names)
     return {
-        folder: {_FILE: _encoded(_for_author(bundle)), "position.txt": position} | own,
+        folder: {_FILE: _encoded(_for_author(bundle)), "position.txt": text} | own,
         opponents_folder(folder): {_FILE: _encoded(bundle)} | theirs,
     }
 
 
 def _for_author(bundle: FaultBundle) -> FaultBundle:
     """The bundle without what only the opponent knows: how it is started, and its seeds, on which its next moves may
-    depend."""
-    assert bundle.start is not None
-    assert bundle.exit_status is not None
+    depend. Nor does an author need to know where the organiser's files are."""
     start, seat = bundle.start, bundle.fault.seat
     opponent = RecordedBot(name=bundle.bots[1 - seat].name)
     return replace(
         bundle,
+        cwd="",
         bots=_with_own(bundle.bots, seat, opponent),
         exit_status=_with_own(bundle.exit_status, seat, None),
         start=replace(
@@ -188,8 +203,8 @@ def read_bundle(path: Path) -> FaultBundle:
     try:
         raw = file.read_bytes()
         found = msgspec.convert(json.loads(raw), FaultBundle)
-        if (longest := max(len(bot.name) for bot in found.bots)) > _LONGEST:
-            raise msgspec.ValidationError(f"the name of a bot has {longest} characters")
+        for problem in filter(None, (name_problem(bot.name) for bot in found.bots)):
+            raise msgspec.ValidationError(f"a bot's name is {NAME_RULE}, but {problem}")
         return found
     except FileNotFoundError:
         problem = "there is no such file" if file == path else f"there is no {_FILE} in this folder"

@@ -28,7 +28,7 @@ class Standing(Struct, frozen=True):
     """What the tournament has decided so far and may decide anew while a match is played."""
 
     withdrawn: frozenset[str] = frozenset()  # bots that forfeit their rounds
-    excused: Mapping[str, int] = field(default_factory=dict)  # by bot: how often its lateness was excused
+    spent: frozenset[str] = frozenset()  # bots that are not excused any more
     watched: bool = False  # whether there are spectators
 
 
@@ -38,7 +38,6 @@ class SoFar(Struct, frozen=True):
     score: Score
     finished: frozenset[str] = frozenset()  # ids of rounds
     voids: Mapping[str, int] = field(default_factory=dict)  # by round
-    dealt: Mapping[str, tuple[str, str, int]] = field(default_factory=dict)  # by round: seed, salt, attempt
 
 
 class Away(Struct, frozen=True):
@@ -61,7 +60,6 @@ class MatchJob(Struct, frozen=True):
     so_far: SoFar
     standing: Standing
     max_faults: int
-    max_voids: int
     faults: Path | None = None  # the folder for bundles of faults
     stderr: Path | None = None  # the folder for what the bots write on stderr
     away: Away | None = None  # if it is played on another machine than the tournament

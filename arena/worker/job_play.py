@@ -24,11 +24,10 @@ from arena.plan.schedule import PlannedRound
 from arena.support.signals import first_exception
 from arena.support.timekeeping import Stalls
 from arena.support.timestamps import utc_now
-from arena.worker.fault_bundle import bundle_files, bundle_folder, write_bundle
+from arena.worker.fault_bundle import bundle_files, bundle_folder, is_worth_a_bundle, write_bundle
 from arena.worker.job import Bundled, DealWanted, Finished, Identified, MatchJob, Report, Shown, Started, Voided
 from arena.worker.recording import round_line, void_line
 from engine.cards import SEATS
-from engine.deal import Deal
 
 
 class Desk(Protocol):
@@ -43,7 +42,7 @@ class Desk(Protocol):
     def is_withdrawn(self, name: str) -> bool: ...
 
     def may_excuse(self, name: str) -> bool:
-        """Whether the lateness of this bot may still make a round void."""
+        """Whether the lateness of this bot, or the death of its keeper, may still make a round void."""
 
 
 class JobPlay:
@@ -56,7 +55,6 @@ class JobPlay:
         self._unsent: list[Bundled] = []  # of the last fault
         self._stalls = stalls
         self._introduced: set[str] = set()  # ids of players
-        self._seeds = {name: seed for name, (seed, _, _) in job.so_far.dealt.items()}  # for the rounds that mirror them
         self._match = Match(
             job.planned,
             job.rules,
@@ -64,7 +62,6 @@ class JobPlay:
             stalls,
             self._keep_fault,
             desk.may_excuse,
-            _dealt_before(job),
             audience,
             self._show,
         )
@@ -110,7 +107,6 @@ class JobPlay:
                 if job.away is not None:
                     line = msgspec.structs.replace(line, delay=round((self._stalls.lost - lost) * 1000))
                 self._score = self._score.after(outcome_of(line.result))
-                self._seeds[planned.id] = dealt.seed
                 return line
             for player in self._players:
                 yield from player.leave()
@@ -154,7 +150,6 @@ class JobPlay:
             self._job.rules,
             voids=voids,
             resumes=self._job.resumes,
-            mirrored_seed=self._seeds[planned.mirrors] if planned.mirrors else None,
             bots=self._job.names,
         )
 
@@ -165,9 +160,12 @@ class JobPlay:
     def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         if self._job.faults is None:
             return None
-        folder = bundle_folder(self._job.faults, played, players)
-        files = bundle_files(folder, self._job, played, players, self._score.points)
+        folder, fault = bundle_folder(self._job.faults, played, players), played.referee.fault
+        assert fault is not None
         try:
+            if not self._job.away and not is_worth_a_bundle(folder.parent, self._job.names[fault.seat], fault.ending):
+                return None
+            files = bundle_files(folder, self._job, played, players, self._score.points)
             for place, texts in files.items():
                 if self._job.away:
                     self._unsent.append(Bundled(self._job.planned.id, played.planned.id, place, texts))
@@ -177,14 +175,3 @@ class JobPlay:
         except OSError as error:
             self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
             return None
-
-
-def _dealt_before(job: MatchJob) -> dict[int, Dealt]:
-    """The deals of rounds that were played before, by round number. In a mirrored match they are revealed only after
-    their mirrored rounds."""
-    found = {}
-    for planned in job.planned.rounds if job.planned.mirrored else ():
-        if planned.id in job.so_far.dealt:
-            seed, salt, attempt = job.so_far.dealt[planned.id]
-            found[planned.number] = Dealt(seed, salt, Deal.from_seed(seed, job.rules.tactics), attempt)
-    return found

@@ -2,22 +2,22 @@
 
 Theory of operation. The owner of the tournament (tournament/crew.py) starts workers and sends them jobs over a socket;
 reports go back the same way. When the owner closes its end, the worker drops its matches, ends its bots and exits. If
-the owner is killed, the kernel kills the worker too, and the keepers (bots/keeper.py) kill the bots. Signals to the
-whole process group, such as Ctrl-C, are the owner's business.
+the owner is killed, the kernel kills the worker too, and the keepers (processes/keeper.py) kill the bots. Signals to
+the whole process group, such as Ctrl-C, are the owner's business.
 """
 
 import socket
 from collections import deque
 from typing import Final, assert_never
 
-from arena.bots.player import LocalPlayer
+from arena.bots.player import Player
 from arena.bots.polled_driver import polled
 from arena.bots.polled_process import PolledProcesses
-from arena.bots.stderr import StderrKeeper
 from arena.bots.wants import Logic
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
 from arena.plan.deals import GrantedDeals
+from arena.processes.stderr import StderrKeeper
 from arena.support.poll_loop import Signal, Steps, waiting_for
 from arena.worker.away import at_home, localized
 from arena.worker.channel import Unpacker
@@ -144,23 +144,24 @@ class Worker:
         self._begin_queued()
 
     def _play(self, job: MatchJob) -> Logic[None]:
-        one, two = (self._player(job, number, spec) for number, spec in zip(job.planned.bots, job.bots, strict=True))
+        numbered = zip(job.planned.bots, job.bots, strict=True)
+        one, two = (self._player(job, number, spec.program) for number, spec in numbered)
         yield from JobPlay(job, (one, two), self._loop.stalls, _WorkersDesk(self, job), self._viewers).play()
-        for number, player in zip(job.planned.bots, (one, two), strict=True):
-            yield from self._idle.give_back(number, player)
+        for player in (one, two):
+            yield from player.match_over()
         self._viewers.match_over(job.planned.id)
         self._outbox.send(MatchOver(job.planned.id))
 
-    def _player(self, job: MatchJob, number: int, spec: object) -> LocalPlayer:
-        assert isinstance(spec, BotSpec)  # bots that connect play elsewhere
+    def _player(self, job: MatchJob, number: int, program: BotSpec | None) -> Player:
+        assert program is not None  # no worker is asked to play otherwise
         if job.away is not None:
-            self._sent[spec.name] = spec, job.away
+            self._sent[program.name] = program, job.away
             self._processes.recorded = self._at_home
-            spec = localized(spec, job.away)
+            program = localized(program, job.away)
         if self._stderr is None:
             keeps = self._report_stderr if job.away else None
             self._stderr = StderrKeeper(job.stderr, self.warn, keeps)
-        return self._idle.take(number, spec, self._stderr)
+        return self._idle.take(number, program, self._stderr)
 
     def _at_home(self, spec: BotSpec, found: Fingerprint) -> Fingerprint:
         return at_home(found, *self._sent[spec.name])
@@ -174,8 +175,8 @@ class Worker:
     def is_withdrawn(self, name: str) -> bool:
         return name in self._standing.withdrawn
 
-    def excused(self, name: str) -> int:
-        return self._standing.excused.get(name, 0)
+    def may_excuse(self, name: str) -> bool:
+        return name not in self._standing.spent
 
     def report(self, match: str, report: Report) -> Logic[None]:
         self._affinity.heard(report)
@@ -199,9 +200,7 @@ class _WorkersDesk:
         self._job = job
         self.warn = worker.warn
         self.is_withdrawn = worker.is_withdrawn
-
-    def may_excuse(self, name: str) -> bool:
-        return self._worker.excused(name) < self._job.max_voids
+        self.may_excuse = worker.may_excuse
 
     def report(self, report: Report) -> Logic[None]:
         return self._worker.report(self._job.planned.id, report)

@@ -60,7 +60,7 @@ class WorkerProcess:
 
     def ended(self) -> str:
         """Wait likewise. Returns how it ended, in words."""
-        from arena.bots.process_state import exit_words
+        from arena.processes.process_state import exit_words
 
         return f"ended ({exit_words(self.wait())})"
 

@@ -1,5 +1,7 @@
 """Make the journal line of a round that was played. Pure."""
 
+from msgspec import UNSET
+
 from arena.journal.lines import VERSION, FaultLine, PlayerIds, ResultLine, RoundLine, VoidLine
 from arena.match.match import PlayedRound
 from arena.match.round_play import Void
@@ -48,4 +50,5 @@ def void_line(planned: PlannedRound, match: MatchId, bots: tuple[str, str], void
         reason=void.reason,
         started=started,
         excused=void.excused,
+        killed=void.killed or UNSET,
     )

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.journal.verify import verify_journals
+from arena.plan.max_voids import SHARE, most_voids
 from tests.attack.findings import Finding
 from tests.bots import bad_bots
 from tests.helpers.paths import LATE_BOT, STEADY_BOT
@@ -108,7 +109,8 @@ def second_chances(folder: Path) -> list[Finding]:
     voids = len(_lines(journal, VoidLine))
     won = sum(line.result.winner == line.bots.index("late") for line in rounds)
     tries = sum(line.result.ending == "timeout" for line in rounds) + voids
-    harm = [f"{voids} void rounds, more than --max-voids"] if voids > 20 else []
+    allowed = most_voids(SHARE, len(rounds))
+    harm = [f"{voids} void rounds, more than the {allowed} of --max-voids"] if voids > allowed else []
     figures = f"{len(rounds)} rounds, {tries} tried to be late, {voids} of them void; it won {won / len(rounds):.0%}"
     return [Finding("second chances", figures, harm)]
 

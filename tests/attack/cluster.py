@@ -1,11 +1,10 @@
 """Attack on a tournament on a cluster: worker processes, Dask workers, the scheduler and the owner are killed at random
-moments, while every match is played twice on purpose."""
+moments."""
 
 import os
 import random
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from arena.journal.lines import RoundLine
 from arena.journal.verify import verify_journals
 from tests.attack.findings import Finding
-from tests.helpers.cluster import Cluster, kill
+from tests.helpers.cluster import Cluster, kill, on
 from tests.helpers.paths import ROOT
 from tests.helpers.processes import left_with
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
@@ -32,11 +31,10 @@ def cluster_kills(folder: Path) -> list[Finding]:
     token = f"attack-{uuid.uuid4().hex}"
     bots, journal, rng = [steady(name, token) for name in "abc"], folder / "cup.jsonl", random.Random(SEED)
     whole = played(configured(*bots, journal=folder / "whole.jsonl", rounds=ROUNDS, cycles=CYCLES))
-    words = [sys.executable, "-m", "tests.helpers.twice", "", str(journal), ROUNDS, CYCLES, *bots]
     kills, harm = dict.fromkeys(_VICTIMS, 0), list[str]()
     before = first = 0  # bytes of the journal before this owner, and its descriptors when it first finished a round
     with Cluster(folder) as cluster, open(folder / "owner.log", "wb") as log:
-        words[3] = cluster.address
+        words = on(cluster, journal, *bots, rounds=ROUNDS, cycles=CYCLES, st="60")
         owner = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
         try:
             while owner.poll() is None:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import trio
 
-from arena.bots.process import BotProcess, running_launcher, spawn
-from arena.bots.process_tree import children_of, descendants
+from arena.processes.process import BotProcess, running_launcher, spawn
+from arena.processes.process_tree import children_of, descendants
 from tests.attack.findings import Finding
 from tests.helpers.sandboxes import IS_ROOT, NO_SANDBOX, PYTHON, boxed
 
 STARTS = 1000
 _SETTLE_SECONDS = 30  # for what was killed to disappear
-# Three processes, two of them in sessions of their own, and none ends by itself.
-_CODE = "import os, time\nprint(1, flush=True)\nif not os.fork(): os.setsid(); os.fork()\ntime.sleep(1000)"
+# Three processes, and none ends by itself.
+_CODE = "import os, time\nprint(1, flush=True)\nif not os.fork(): os.fork()\ntime.sleep(1000)"
 _WAYS = ("end", "bubblewrap", "first", "keeper", "start")
 
 

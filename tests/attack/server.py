@@ -33,20 +33,20 @@ _BROKEN = (OSError, trio.BrokenResourceError, trio.ClosedResourceError, Protocol
 
 @attrs.define
 class Pulse:
-    """The longest time in which no honest bot was asked anything."""
+    """The longest time in which nothing happened to an honest bot."""
 
     last: float = attrs.field(factory=time.perf_counter)
     longest: float = 0.0
-    decisions: int = 0
+    beats: int = 0
 
     def beat(self) -> None:
         now = time.perf_counter()
         self.longest = max(self.longest, now - self.last)
         self.last = now
-        self.decisions += 1
+        self.beats += 1
 
     def restart(self) -> None:
-        self.last, self.longest, self.decisions = time.perf_counter(), 0.0, 0
+        self.last, self.longest, self.beats = time.perf_counter(), 0.0, 0
 
 
 class Guest:
@@ -96,6 +96,13 @@ async def served(folder: Path, names: list[str]) -> AsyncIterator[str]:
     cup.write_text("rounds = 100\ncycles = 100\n" + remote_bots(*names))
     words = [sys.executable, "-m", "arena", "serve", str(cup), "--listen", "127.0.0.1:0", "--events"]
     words += ["--per-second", "5000", "--per-address", "2000", "--st", "20", "--max-faults", "0", "--drain", "1"]
+    async with listening(words, folder) as address:
+        yield address
+
+
+@contextlib.asynccontextmanager
+async def listening(words: list[str], folder: Path) -> AsyncIterator[str]:
+    """The address of the server that this command starts."""
     with open(folder / "serve.err", "wb") as errors:
         server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors)
         assert server.stdout is not None
@@ -139,7 +146,7 @@ async def _measured(
             guests.start_soon(Guest(address, name, pulse).stay)
         for name in names:
             guests.start_soon(Guest(address, name, None).stay)
-        while pulse.decisions < 200:
+        while pulse.beats < 200:
             await trio.sleep(0.05)
         pulse.restart()
         await trio.sleep(CALM_SECONDS)
@@ -152,7 +159,7 @@ async def _measured(
     return calm, pulse, count
 
 
-_HONEST = [f"honest {number}" for number in range(6)]
+_HONEST = [f"honest-{number}" for number in range(6)]
 
 
 async def _reconnects(address: str, _nursery: trio.Nursery) -> int:
@@ -230,7 +237,7 @@ def _finding(name: str, planned: int, result: tuple[Pulse, Pulse, int]) -> Findi
         harm.append(f"nobody was asked anything for {pulse.longest:.1f} s")
     figures = (
         f"{count} of {planned}; longest pause {pulse.longest * 1000:.0f} ms (calm {calm.longest * 1000:.0f} ms), "
-        f"{pulse.decisions} decisions of honest bots"
+        f"{pulse.beats} decisions of honest bots"
     )
     return Finding(name, figures, harm)
 
@@ -240,5 +247,5 @@ def reconnects(folder: Path) -> list[Finding]:
 
 
 def storms(folder: Path) -> list[Finding]:
-    names = [f"storm {number}" for number in range(STORM_BOTS)]
+    names = [f"storm-{number}" for number in range(STORM_BOTS)]
     return [_finding("storms of reconnects", STORMS, trio.run(_measured, folder, names, _storms(names)))]

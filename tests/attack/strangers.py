@@ -1,5 +1,6 @@
-"""The nine attacks of strangers at the door (siege.py), held against what is promised: 99 % of the decisions of honest
-bots take at most twice as long as undisturbed, and an honest bot that lost its connection is back within two seconds.
+"""The eleven attacks of strangers at the door (siege.py), held against what is promised: 99 % of the decisions of
+honest bots take at most twice as long as undisturbed, and an honest bot that lost its connection is back within two
+seconds.
 """
 
 import os

@@ -24,7 +24,7 @@ from arena.plan.config import Config, from_command_line
 from arena.support import compilation
 from arena.support.process_limits import tune_gc
 from arena.tournament.events import RoundFinished, TournamentEvent
-from arena.tournament.ledger import Ledger, resume, with_new_key
+from arena.tournament.ledger import Ledger, begin_unrecorded, resume
 from arena.tournament.runner import Tournament
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -64,7 +64,8 @@ def timed(config: Config, listener: Counting, journal: Path | None = None) -> tu
     """Seconds on the wall and of our own processor time."""
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     if journal is None:
-        trio.run(Tournament(with_new_key(config, None), None, Ledger(0), listener).run)
+        config, ledger = begin_unrecorded(config)
+        trio.run(Tournament(config, None, ledger, listener).run)
     else:
         with Journal(journal) as opened:
             trio.run(Tournament(*resume_with(opened, config), listener).run)
@@ -93,7 +94,7 @@ def recorded_requests() -> list[bytes]:
         rng = random.Random(number)
         referee = Referee(PRESETS["base"], Deal.from_seed(str(number), tactics=False), SEATS[0])
         while ask := referee.ask():
-            lines.append(referee.request(ask, len(lines) + 1, Points(0, 0), Clock(10_000, None)).line)
+            lines.append(ask.request(len(lines) + 1, Points(0, 0), Clock(10_000, None)).line)
             referee.answer(rng.choice(ask.legal).text, 0)
     return lines
 

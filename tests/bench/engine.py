@@ -137,7 +137,7 @@ def requests(rules: RuleSet) -> Iterator[tuple[float, bytes]]:
         referee = Referee(rules, Deal.from_seed(str(number), rules.tactics), SEATS[0])
         while ask := referee.ask():
             start = time.perf_counter_ns()
-            line = referee.request(ask, 17, Points(5, 2), Clock(1000, None)).line
+            line = ask.request(17, Points(5, 2), Clock(1000, None)).line
             yield (time.perf_counter_ns() - start) / 1000, line
             referee.answer(ask.legal[int(rng.random() * len(ask.legal))].text, 5)
 

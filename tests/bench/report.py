@@ -15,7 +15,7 @@ from tests.bench.arena import show
 from tests.helpers.browser import CHROMIUM, MISSING, Watched, chromium
 from tests.helpers.journals import write_many
 
-NAMES = tuple(f"bot {letter}" for letter in "abcdefgh")
+NAMES = tuple(f"bot-{letter}" for letter in "abcdefgh")
 
 _FIRST_PAINT = """() => new Promise(resolve => new PerformanceObserver(
     list => resolve(list.getEntriesByName("first-contentful-paint")[0].startTime)

@@ -15,14 +15,15 @@ from typing import Any
 import trio
 
 from arena.cli.progress import PlainLines
+from arena.journal.likelihood import llr, t_value
 from arena.journal.lines import Journal, encoded
+from arena.plan.config import from_command_line
 from arena.plan.deals import DealKey
 from arena.plan.schedule import Format, schedule
 from arena.plan.sprt import EloModel, Sprt
-from arena.stats.sprt import llr, t_value
 from arena.support.process_limits import tune_gc
 from arena.tournament.events import RoundFinished, TournamentEvent
-from arena.tournament.ledger import Ledger
+from arena.tournament.ledger import begin_unrecorded
 from arena.tournament.writer import JournalWriter
 from engine.ruleset import PRESETS
 from protocol.fairness import hash_of
@@ -112,10 +113,11 @@ def best(once: Callable[[int], Any], times: int = 2000) -> float:
 def parts() -> Iterator[list[str]]:
     """Everything else that happens once in a round. The baseline is a system call: a byte written to nowhere."""
     base, key = PRESETS["base"], DealKey("a" * 64)
-    (match,) = schedule(2, Format.ROUND_ROBIN, 1, len(FINISHED), mirrored=False, rules=base)
+    (match,) = schedule(2, Format.ROUND_ROBIN, 1, len(FINISHED), base)
     planned = match.rounds
     revealed = key.deal(planned[0], base).revealed(1)
-    ledger = Ledger(3)
+    config = from_command_line(["greedy", "random"], (), {"rounds": str(len(FINISHED))})
+    _, ledger = begin_unrecorded(config)
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         bare = best(lambda _: os.write(nowhere.fileno(), b"x"))
         lines = PlainLines(partial(print, file=nowhere, flush=True))

@@ -18,13 +18,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from arena.bots.player import LocalPlayer
-from arena.bots.process_tree import descendants
-from arena.bots.sandbox import sandboxed
-from arena.bots.sandbox_check import SandboxError, settled
-from arena.bots.spawning import file_with, spawn
 from arena.bots.wants import Logic
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
+from arena.processes.process_tree import descendants
+from arena.sandbox.bubblewrap import sandboxed
+from arena.sandbox.sandbox_check import SandboxError, settled
+from arena.sandbox.spawning import file_with, spawn
 from protocol.messages import PROTOCOL, ServerHello, encode
 from tests.bench.arena import c_bot, configured, show
 from tests.helpers.drivers import Driver, match_of, players_of, run_by_polling, whole_match
@@ -58,14 +58,15 @@ def start_and_end(command: Sequence[str], data: Sequence[bytes] = ()) -> tuple[f
     """Milliseconds until the bot has said hello, and from the end of its input until it has exited. There is no keeper,
     which costs the same with and without a sandbox, and takes the priority away from its bot."""
     (their_in, writer), (reader, their_out), report = os.pipe(), os.pipe(), os.pipe()
+    nothing = os.open(os.devnull, os.O_RDONLY)
     began = time.perf_counter()
     files = [file_with(each) for each in data]
     words = [os.fsencode(word) for word in command]
-    pid = spawn(words[0], words, {}, [their_in, their_out, 2, *files, *(report[1:] if data else ())])
+    pid = spawn(words[0], words, {}, [their_in, their_out, 2, *files, *((report[1], nothing) if data else ())])
     os.write(writer, encode(ServerHello(PROTOCOL, "bench")))
     assert os.read(reader, 1 << 16)
     here = time.perf_counter()
-    for descriptor in (their_in, writer, reader, their_out, *report, *files):
+    for descriptor in (their_in, writer, reader, their_out, nothing, *report, *files):
         os.close(descriptor)
     os.waitpid(pid, 0)
     return (here - began) * 1000, (time.perf_counter() - here) * 1000

@@ -21,7 +21,6 @@ from typing import Any
 import attrs
 import trio
 
-from arena.bots.streams import TcpStream
 from arena.journal.lines import Journal
 from arena.plan.round_clock import RoundClock
 from arena.plan.server_config import read_server_file
@@ -30,6 +29,7 @@ from arena.server.events import BotCame, CycleBegins, ServerEvent
 from arena.server.server import Server
 from arena.support.address import address_of
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
+from arena.support.streams import TcpStream
 from arena.tournament.events import TournamentEvent
 from engine.cards import Seat
 from protocol.session import Session

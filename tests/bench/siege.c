@@ -106,10 +106,11 @@ static void say(struct visitor *visitor, size_t most)
 /* Our own server only: the fields stand in the order in which it writes them. */
 static void storm(struct visitor *visitor)
 {
-    char text[2048], *found;
+    static char text[ROOM];
+    char *found;
     if (strstr(heard, "\"type\":\"hello\"")) {
         int size = snprintf(text, sizeof text, payload, session);
-        if (send(visitor->socket, text, size, MSG_NOSIGNAL) != size)
+        if (size >= ROOM || send(visitor->socket, text, size, MSG_NOSIGNAL) != size)
             leave(visitor);
     } else if ((found = strstr(heard, "\"session\":\""))) {
         sscanf(found + 11, "%200[^\"]", session);

@@ -1,9 +1,11 @@
-"""Strangers who mean it: the attacks of siege.c, and handshakes of TLS, from processes of their own.
+"""Strangers who mean it: the attacks of siege.c, TLS handshakes and updates of keys, from processes of their own.
 
 Everything goes to loopback, with a bounded number of connections, and ends by itself after a bounded time.
 """
 
 import contextlib
+import ctypes
+import ctypes.util
 import os
 import socket
 import ssl
@@ -12,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import attrs
 
@@ -24,11 +27,12 @@ _HELLO = '{"type":"hello","protocol":1,"name":"%s"%s}\n'
 
 @attrs.frozen
 class Attack:
-    """`manners`: of siege.c, each with its number of connections and what it says."""
+    """`manners`: of siege.c, each with its number of connections and what it says. `tls`: what else is done to a server
+    with TLS, whole handshakes one after the other or updates of keys."""
 
     name: str
     manners: tuple[tuple[str, int, bytes], ...]
-    tls: bool = False  # also whole handshakes, one after the other
+    tls: Literal["", "handshakes", "updates"] = ""
 
 
 def client_hello() -> bytes:
@@ -45,7 +49,7 @@ def hello(name: str, **fields: str) -> bytes:
 
 
 def attacks(name: str, token: str) -> list[Attack]:
-    """The nine. `token` is that of a bot called `name`, who means harm."""
+    """The eleven. `token` is that of a bot called `name`, who means harm."""
     return [
         Attack("connect flood", (("flood", 64, b""),)),
         Attack("connect, stay silent", (("silent", 1000, b""),)),
@@ -54,8 +58,10 @@ def attacks(name: str, token: str) -> list[Attack]:
         Attack("garbage lines", (("say", 100, b'{"type":"hello",]\n\x00\xff\n'),)),
         Attack("wrong tokens", (("say", 100, hello(name, token="a guess")),)),
         Attack("deaf watchers", (("deaf", 150, hello("watcher", watch="")),)),
-        Attack("TLS handshakes", (("deaf", 200, client_hello()), ("say", 50, client_hello())), tls=True),
+        Attack("TLS handshakes", (("deaf", 200, client_hello()), ("say", 50, client_hello())), tls="handshakes"),
+        Attack("TLS updates of keys", (), tls="updates"),
         Attack("reconnect storm", (("storm", 50, hello(name, token=token, session="%s")),)),
+        Attack("long hellos", (("storm", 50, hello(name, token=token, session="%s", version="漢" * 19_000)),)),
     ]
 
 
@@ -83,7 +89,7 @@ def besieged(
         for manner, count, payload in attack.manners
     ]
     if attack.tls:
-        lines.append([sys.executable, "-m", "tests.bench.siege", host, str(port), source, str(seconds)])
+        lines.append([sys.executable, "-m", "tests.bench.siege", attack.tls, host, str(port), source, str(seconds)])
     with contextlib.ExitStack() as stack:
         processes = [stack.enter_context(_running(line, core)) for line in lines]
         yield made
@@ -110,10 +116,36 @@ def _running(line: Sequence[str], core: int | None) -> Iterator[subprocess.Popen
         process.stdout.close()
 
 
-def handshakes(host: str, port: int, source: str, seconds: float) -> int:
-    """Whole ones, as fast as may be, each on a connection of its own that then says nothing."""
+def updates(host: str, port: int, source: str, seconds: float) -> int:
+    """Updates of keys, as fast as may be, on one connection after the other that never says hello. By OpenSSL itself,
+    because Python cannot update keys."""
+    library = ctypes.CDLL(ctypes.util.find_library("ssl"))
+    for function in (library.TLS_client_method, library.SSL_CTX_new, library.SSL_new):
+        function.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.SSL_CTX_new(ctypes.c_void_p(library.TLS_client_method())))
+    made, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection((host, port), 1, (source, 0)) as plain:
+            plain.setblocking(True)
+            tls = ctypes.c_void_p(library.SSL_new(context))
+            library.SSL_set_fd(tls, plain.fileno())
+            made += library.SSL_connect(tls) == 1
+            while time.monotonic() < end and library.SSL_key_update(tls, 0) == 1:
+                if library.SSL_do_handshake(tls) != 1:  # sends it
+                    break
+            library.SSL_free(tls)
+    return made
+
+
+def _trusting() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def handshakes(host: str, port: int, source: str, seconds: float) -> int:
+    """Whole ones, as fast as may be, each on a connection of its own that then says nothing."""
+    context = _trusting()
     made, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection((host, port), 1, (source, 0)) as plain:
@@ -124,5 +156,6 @@ def handshakes(host: str, port: int, source: str, seconds: float) -> int:
 
 
 if __name__ == "__main__":
-    to, at, of, lasting = sys.argv[1:]
-    print(handshakes(to, int(at), of, min(float(lasting), _LONGEST)))
+    what, to, at, of, lasting = sys.argv[1:]
+    attack = updates if what == "updates" else handshakes
+    print(attack(to, int(at), of, min(float(lasting), _LONGEST)))

@@ -1,4 +1,4 @@
-"""The fifth part of `make bench`: what honest bots notice of nine attacks.
+"""The fifth part of `make bench`: what honest bots notice of eleven attacks.
 
 Server and honest bots share one core, the attackers have another. Each attack has a run of its own: the same bots play
 undisturbed and under attack in turn, so every figure stands next to its own baseline. The attackers' core is busy all

@@ -1,6 +1,7 @@
 """`make strength`: how the example bots written in Python fare against each other, inside one process.
 
-Each pair plays mirrored rounds: every deal twice, with the seats exchanged. The table is in example_bots/README.md.
+Each pair plays every deal twice, with the seats exchanged: these bots have no memory. The table is in
+example_bots/README.md.
 """
 
 import math
@@ -33,7 +34,7 @@ BOTS: dict[str, Choose] = {"counting": counting.choose, "greedy": greedy.choose,
 def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], first: Seat) -> Outcome:
     referee = Referee(rules, deal, first)
     while ask := referee.ask():
-        request = referee.request(ask, len(referee.moves) + 1, Points(0, 0), Clock(None, None))
+        request = ask.request(len(referee.moves) + 1, Points(0, 0), Clock(None, None))
         referee.answer(choosers[ask.seat](request.decoded()), 0)
     assert referee.fault is None
     assert referee.outcome is not None
@@ -41,7 +42,7 @@ def play_round(rules: RuleSet, deal: Deal, choosers: tuple[Choose, Choose], firs
 
 
 def pair_scores(rules: RuleSet, ours: Choose, theirs: Choose, pairs: int) -> Iterator[float]:
-    """Our score (0 to 1) in each mirrored pair."""
+    """Our score (0 to 1) in the two rounds of each deal."""
     for number in range(pairs):
         deal = Deal.from_seed(f"strength/{number}", rules.tactics)
         winners = [

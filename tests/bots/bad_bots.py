@@ -46,7 +46,7 @@ def fork_children(_: dict[str, Any]) -> None:
         "-c",
         "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); time.sleep(1000)",
     ]
-    child = subprocess.Popen([*command, *sys.argv[2:]], stdin=subprocess.DEVNULL)
+    child = subprocess.Popen([*command, *sys.argv[3:]], stdin=subprocess.DEVNULL)
     print(f"child {child.pid}", file=sys.stderr, flush=True)
     time.sleep(1000)
 
@@ -71,7 +71,13 @@ def flood_stderr_and_play(request: dict[str, Any]) -> None:
 
 
 def late(request: dict[str, Any]) -> None:
-    time.sleep(1.0)
+    """After five seconds, or, with a path in the command, as soon as there is such a file, which is removed."""
+    if not sys.argv[3:]:
+        time.sleep(5)
+    for path in sys.argv[3:]:
+        while not os.path.exists(path):
+            time.sleep(0.01)
+        os.remove(path)
     answer(request)
 
 
@@ -130,7 +136,7 @@ def daemon(_: dict[str, Any]) -> None:
         os.setsid()
         if os.fork() == 0:
             os.closerange(0, 100)
-            os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(1000)", *sys.argv[2:]], {})
+            os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(1000)", *sys.argv[3:]], {})
         os._exit(0)
     time.sleep(1000)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import trustme
 from tests.docs.documents import CONTRIBUTING, PAGES, README, Document
 from tests.helpers.cluster import free_port
 from tests.helpers.paths import ROOT
+from tests.helpers.person import Person
+from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.sandboxes import needs_sandbox, reachable_folder
 
 pytestmark = pytest.mark.extended
@@ -31,7 +34,7 @@ INSTALLS = [
     "pip install -e '.[dask]'",
 ]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
-PATIENCE = 40  # seconds for what takes a few
+PATIENCE = 120  # seconds for what takes a few
 
 
 def is_for_make(command: str) -> bool:
@@ -79,11 +82,23 @@ def run_commands(document: Document, folder: Path, variables: Mapping[str, str])
     for command in document.commands():
         if is_for_make(command) or command in INSTALLS:
             continue
+        if command.startswith("arena play human "):
+            check_that_a_person_can_play(command, folder)
+            continue
         done = subprocess.run(
             command, shell=True, cwd=folder, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout + done.stderr, command
+
+
+def check_that_a_person_can_play(command: str, folder: Path) -> None:
+    with arena_in_terminal(shlex.split(command)[1:], folder) as session:
+        person = Person(session)
+        person.wait()
+        person.decide(change=0)
+        session.press("\x03")
+        assert session.wait_for_status() == 130
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from engine.actions import parse
 from engine.cards import cards_from_texts
-from engine.deal import Deal, round_seed
+from engine.deal import Deal
 from engine.legality import reason_illegal
 from tests.helpers.paths import ROOT
 from tests.helpers.positions import do, legal, outcome, position
@@ -79,4 +79,3 @@ def test_the_described_shuffle_is_the_real_one() -> None:
         deal = Deal.from_seed("promise", tactics=True)
         assert (deal.tactics if tactics else deal.clan)[: len(printed)] == printed
         assert len(printed) >= 8
-    assert round_seed("cup", "round-1") == hashlib.sha256(b"3:cupround-1").hexdigest()

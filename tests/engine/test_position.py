@@ -94,3 +94,16 @@ def test_no_game_continues_from_cards_that_lie_face_down(seat: int | None) -> No
     seen = position("hand r1\ntheir-hand g1").position().seen_by(None if seat is None else SEATS[seat])
     with pytest.raises(PositionError, match="cards lie face down here, so the round cannot be continued"):
         Game.from_position(seen)
+
+
+@given(positions())
+def test_in_a_turned_position_each_seat_has_what_the_other_had(game: Game) -> None:
+    before = game.position()
+    turned = before.turned()
+    assert turned.hands == (before.hands[1], before.hands[0])
+    assert {turned.to_move, before.to_move} == set(SEATS)
+    for stone, was in zip(turned.stones, before.stones, strict=True):
+        assert stone.sides == (was.sides[1], was.sides[0])
+        assert (stone.owner is None) == (was.owner is None)
+        assert stone.owner is None or stone.owner != was.owner
+    assert turned.turned() == before

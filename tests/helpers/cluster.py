@@ -106,8 +106,8 @@ class Cluster:
         return found
 
     def left_players(self) -> list[int]:
-        """Those among all that `players` ever found that are still running after some seconds."""
-        until = time.monotonic() + 15
+        """Those among all that `players` ever found that are still running when patience ends."""
+        until = time.monotonic() + PATIENCE
         while (left := [pid for pid in self.seen if is_running(pid)]) and time.monotonic() < until:
             time.sleep(0.05)
         return left

@@ -14,7 +14,6 @@ from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Await, Logic
 from arena.bots.watchdog import Watchdog
 from arena.match.match import Match, PlayedRound
-from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.support.poll_loop import waiting_for
@@ -79,9 +78,7 @@ both_drivers = pytest.mark.parametrize("run", [run_by_trio, run_by_polling])
 
 
 def players_of(config: Config, driver: Driver) -> tuple[LocalPlayer, LocalPlayer]:
-    one, two = config.bots
-    assert isinstance(one, BotSpec)
-    assert isinstance(two, BotSpec)
+    one, two = config.programs
     return LocalPlayer(one, driver.processes, lambda _: None), LocalPlayer(two, driver.processes, lambda _: None)
 
 
@@ -90,7 +87,7 @@ def match_of(
 ) -> Match:
     """The first match of the tournament."""
     planned = planned_matches(config)[0]
-    return Match(planned, config.rules, players, stalls, lambda *_: None, lambda _: may_excuse, {})
+    return Match(planned, config.rules, players, stalls, lambda *_: None, lambda _: may_excuse)
 
 
 def first_round(match: Match, config: Config) -> Logic[PlayedRound]:

@@ -19,11 +19,12 @@ from typing import Final
 import attrs
 import pytest
 
-from arena.bots.sandbox_check import settled
-from arena.devtools.baits import inside, laid_out_anywhere, told
-from arena.devtools.escapes.attempt import Result
+from arena.devtools.baits import told
+from arena.devtools.sandbox_attempts import Result
 from arena.plan.config import from_command_line
 from arena.plan.sandbox import SCRATCH
+from arena.sandbox.sandbox_check import settled
+from tests.helpers.escape_baits import all_inside, all_laid_out
 from tests.helpers.paths import ESCAPE_BOT, ROOT
 from tests.helpers.tournaments import played, steady
 
@@ -45,9 +46,9 @@ class Played:
 
 
 def play(sandbox: str, names: list[str]) -> Played:
-    with laid_out_anywhere(SCRATCH, MEMORY) as baits:
+    with all_laid_out(SCRATCH, MEMORY) as baits:
         bot = shutil.copy(ESCAPE_BOT, baits.own)
-        known = told(inside(baits) if sandbox == "true" else baits)
+        known = told(all_inside(baits) if sandbox == "true" else baits)
         command = shlex.join([SYSTEM_PYTHON, "-I", "-S", bot, baits.shared, str(known), *names])
         journal = Path(baits.own).parent / "played.jsonl"
         keys = f"name=escape cmd={shlex.quote(command)} sandbox={sandbox} memory={MEMORY >> 20}M"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from arena.bots.seccomp_filters import FILTERS
+from arena.sandbox.seccomp_filters import FILTERS
 from tests.helpers.paths import ROOT
 
 UNDER_FILTER: Final = (sys.executable, "-m", "tests.helpers.filtered")

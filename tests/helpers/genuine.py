@@ -71,12 +71,10 @@ def _ids(match: PlannedMatch, planned: PlannedRound) -> bytes:
 
 def _rounds(config: Config, match: PlannedMatch) -> Iterator[RoundLine]:
     assert config.key is not None
-    score, seeds = Score(config.rules, match.first), dict[str, str]()
+    score = Score(config.rules, match.first)
     for planned in match.rounds:
         score = score.begun_by(planned.first)
-        mirrored = seeds[planned.mirrors] if planned.mirrors else None
-        dealt = config.key.deal(planned, config.rules, mirrored_seed=mirrored)
-        seeds[planned.id] = dealt.seed
+        dealt = config.key.deal(planned, config.rules)
         line = _played(config, match, planned, score.first, dealt)
         yield line
         score = score.after(outcome_of(line.result))

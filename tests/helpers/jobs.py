@@ -11,7 +11,6 @@ from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.wants import Logic
 from arena.bots.watchdog import Watchdog
 from arena.journal.lines import RoundLine, VoidLine
-from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.tournament.crew import Crew
 from arena.tournament.ledger import planned_matches
@@ -57,7 +56,7 @@ def job_of(config: Config) -> MatchJob:
     planned = planned_matches(config)[0]
     one, two = config.bots
     so_far = SoFar(Score(config.rules, planned.first))
-    return MatchJob(planned, config.rules, (one, two), KEY, 0, so_far, Standing(), max_faults=3, max_voids=20)
+    return MatchJob(planned, config.rules, (one, two), KEY, 0, so_far, Standing(), max_faults=3)
 
 
 def play_job(run: RunLogic[None], job: MatchJob, desk: Desk, config: Config) -> Desk:
@@ -80,7 +79,7 @@ def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] =
         job, watch = make(), watchdog()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch.run)
-            bots = [bot for bot in job.bots if isinstance(bot, BotSpec)]
+            bots = [bot.program for bot in job.bots if bot.program is not None]
             one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
             await driven(JobPlay(job, (one, two), watch, OwnersDesk(tournaments[-1])).play(), watch)
             await driven(one.leave())

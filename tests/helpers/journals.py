@@ -10,6 +10,7 @@ import msgspec
 
 from arena.journal.endings import Fault
 from arena.journal.lines import RoundLine, TournamentLine, encoded
+from arena.plan.deals import SCHEME
 from arena.plan.recorded_config import RecordedBot, RecordedConfig
 from arena.plan.schedule import Format
 from arena.plan.time_control import TimeLimits
@@ -24,7 +25,7 @@ NAMES = ("greedy", "counting", "random", HOSTILE)
 
 
 def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str = "Evening cup") -> TournamentLine:
-    clock, env = TimeLimits(move_ms=1000), {"TOKEN": "hunter2"}
+    clock, env = TimeLimits(move_ms=1000), ("TOKEN",)
     config = RecordedConfig(
         event=event,
         site="",
@@ -32,7 +33,8 @@ def opening(bots: Sequence[str], rounds: int, rules: str = "tactics", event: str
         format=Format.ROUND_ROBIN,
         cycles=1,
         rounds=rounds,
-        mirror=True,
+        pairs=True,
+        deals=SCHEME,
         seed="7",
         max_faults=5,
         bots=tuple(RecordedBot(name=name, cmd=("./bot",), env=env, clock=clock) for name in bots),

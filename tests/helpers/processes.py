@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.bots.process_tree import children_of
 from arena.plan.bot_spec import BotSpec
+from arena.processes.process_tree import children_of
 from tests.helpers.paths import BAD_BOTS
 
 TOKEN = f"arena-test-{uuid.uuid4().hex}"  # in the command line of every bad bot, so that left ones can be found

@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, ResultLine, RoundLine, TournamentLine, encoded
+from arena.plan.deals import SCHEME
 from arena.plan.recorded_config import RecordedConfig
 from engine.cards import SEATS, Seat, card_texts
 from engine.deal import Deal
@@ -17,7 +18,7 @@ from engine.scoring import Outcome
 from tests.helpers.walks import TEMPERS, choose
 
 STARTED = "2026-01-31T12:00:00Z"
-OPENING = encoded(TournamentLine(config=RecordedConfig(rounds=5, seed="x"), started=STARTED))
+OPENING = encoded(TournamentLine(config=RecordedConfig(rounds=5, deals=SCHEME, seed="x"), started=STARTED))
 
 
 def round_line(id: str, result: ResultLine, **fields: Any) -> RoundLine:

@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.journal.likelihood import NORMALIZED_ELO, expected_score, llr, t_value
 from arena.plan.sprt import EloModel, Sprt
-from arena.stats.sprt import NORMALIZED_ELO, expected_score, llr, t_value
 
 Floats = NDArray[np.float64]
 

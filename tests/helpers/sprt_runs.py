@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from arena.journal.sequential_test import SprtState
 from arena.stats.recorded_test import read_test
-from arena.stats.sequential_test import TestState
 from tests.helpers.tournaments import steady
 
 SHORT = {"elo0": "0", "elo1": "150", "seed": "7", "st": "60"}
@@ -17,7 +17,7 @@ def sprt_words(journal: Path, *words: str, **options: str) -> list[str]:
     return [sys.executable, "-m", "arena", "sprt", *bots, *(word for k, v in named.items() for word in (f"--{k}", v))]
 
 
-def result_in(journal: Path) -> TestState:
+def result_in(journal: Path) -> SprtState:
     state, problems = read_test([journal])
     assert problems == []
     return state

@@ -6,14 +6,15 @@ from typing import Any
 import msgspec
 
 from arena.journal.lines import ResultLine, TournamentLine
+from arena.journal.tournament_state import TournamentState
 from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.standings import Standings
 from tests.helpers.rounds import round_line
 
 
-def opening(rounds: int = 2, mirror: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:
+def opening(rounds: int = 2, pairs: bool = True, bots: int = 2, started: str = "now", **more: Any) -> dict[str, Any]:
     names = [{"name": str(number)} for number in range(bots)]
-    config = {"format": "roundrobin", "cycles": 1, "rounds": rounds, "mirror": mirror, "bots": names, **more}
+    config = {"format": "roundrobin", "cycles": 1, "rounds": rounds, "pairs": pairs, "bots": names, **more}
     return {"type": "tournament", "v": 1, "config": config, "started": started}
 
 
@@ -38,7 +39,7 @@ def standings_of(
     standings = Standings(leave_out_faults=leave_out_faults)
     for each in lines:
         if each["type"] == "tournament":
-            standings.begin(msgspec.convert(each, TournamentLine))
+            standings.begin(TournamentState(msgspec.convert(each, TournamentLine)))
         else:
             standings.add(msgspec.convert(each, kind))
     return standings

@@ -79,7 +79,7 @@ def _played(
     while ask := referee.ask():
         if rng.random() < SAMPLED:
             positions.append(referee.game.position())
-        request = referee.request(ask, 1, Points(0, 0), Clock(None, None)).decoded()
+        request = ask.request(1, Points(0, 0), Clock(None, None)).decoded()
         referee.answer(bots[ask.seat](request), 0)
     assert referee.outcome is not None
     assert referee.fault is None

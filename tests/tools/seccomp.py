@@ -1,4 +1,4 @@
-"""Writes arena/bots/seccomp_filters.py, the system calls that the kernel refuses to bots in the sandbox:
+"""Writes arena/sandbox/seccomp_filters.py, the system calls that the kernel refuses to bots in the sandbox:
 
     python -m tests.tools.seccomp
 
@@ -6,9 +6,10 @@ A filter is a program of classic BPF, see seccomp(2). The kernel runs it for eac
 that the number alone allows: read, write, poll, futex and most others cost next to nothing. So only the calls of
 BY_ARGUMENT look at an argument, and never at more than its lower 32 bits, which is all that the kernel uses of it.
 
-Everything that is not named here is allowed. What needs a capability is refused by the kernel, because bots have none
-and cannot get any (clock_settime, sched_setattr with SCHED_DEADLINE, a higher priority, quotas of others). Such a call
-is named here only where it would reach beyond the sandbox if a capability were ever left to a bot by mistake.
+Everything else up to HIGHEST_KNOWN is allowed, and what newer kernels add is said not to exist. What needs a capability
+is refused by the kernel, because bots have none and cannot get any (clock_settime, sched_setattr with SCHED_DEADLINE, a
+higher priority, quotas of others). Such a call is named here only where it would reach beyond the sandbox if a
+capability were ever left to a bot by mistake.
 """
 
 import struct
@@ -21,13 +22,15 @@ import attrs
 
 from tests.helpers.paths import ROOT
 
-WRITTEN = ROOT / "arena" / "bots" / "seccomp_filters.py"
+WRITTEN = ROOT / "arena" / "sandbox" / "seccomp_filters.py"
 
 
 class Errno(IntEnum):
     """Errors as Linux numbers them; the module errno has the numbers of the system that runs this tool."""
 
+    NONE = 0  # the caller is told that it was done
     EPERM = 1
+    ENOTTY = 25
     ENOSYS = 38
     ESOCKTNOSUPPORT = 94
     EAFNOSUPPORT = 97
@@ -39,6 +42,12 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
     Errno.EPERM: (
         # Other processes: their memory, their descriptors, their course.
         *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd"),
+        # Each session has a share of the processors of its own, as large as that of the opponent, and a group of
+        # processes can be stopped as a whole: no process leaves those of its bot.
+        *("setsid", "setpgid"),
+        # Descriptors on their way to another process, of which all programs of a user share one number, and which hold
+        # files and watches that nobody counts. The kernel offers no other way to send them.
+        *("sendmsg", "sendmmsg"),
         # New namespaces and mounts: in a new user namespace a bot would have every capability again.
         *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot"),
         *("open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
@@ -65,8 +74,18 @@ REFUSED: Final[Mapping[Errno, tuple[str, ...]]] = {
         # Memory that no process needs to map and that no tmpfs with a size holds: nobody would count it. Without
         # memfd_create, libraries use a file in /dev/shm, which has a size.
         *("memfd_create", "memfd_secret", "shmget", "msgget", "semget"),
+        # Queues of POSIX, which are memory of the kernel; all programs of a user share one number of bytes for them.
+        "mq_open",
+        # A timer may send SIGCONT, which wakes a process that the arena has stopped until its turn. Those of setitimer
+        # cannot.
+        "timer_create",
         # The old asynchronous I/O: all programs of the machine share one number of requests, which a bot could use up.
         "io_setup",
+    ),
+    Errno.NONE: (
+        # Whoever may write to a device may set its times to now: another bot could read them later. bubblewrap cannot
+        # show a device read-only. Programs set times when they copy files; those of a bot are all new anyway.
+        *("utime", "utimes", "futimesat", "utimensat"),
     ),
 }
 
@@ -104,21 +123,29 @@ NAMESPACES: Final = {
     "CLONE_NEWPID": 0x20000000,
     "CLONE_NEWNET": 0x40000000,
 }
-LOCKS_AND_LEASES: Final = {
-    "F_SETLK": 6,
-    "F_SETLKW": 7,
-    "F_OFD_SETLK": 37,
-    "F_OFD_SETLKW": 38,
-    "F_SETLEASE": 1024,
-    "F_NOTIFY": 1026,
-    "F_SETDELEG": 1040,
+# All others leave something on the file, which another bot may find there, even in the next tournament (F_SET_RW_HINT,
+# locks, leases), tell of such things, make the kernel send signals, or take from the pages that all pipes of a user
+# share (F_SETPIPE_SZ).
+CONTROLS_OF_FILES: Final = {
+    "F_DUPFD": 0,
+    "F_GETFD": 1,
+    "F_SETFD": 2,
+    "F_GETFL": 3,
+    "F_SETFL": 4,
+    "F_DUPFD_CLOEXEC": 1030,
+}
+# What runtimes need of pipes and sockets. They also ask whether these are terminals (TCGETS), which the kernel answers
+# with ENOTTY, too. The rest leaves flags or keys on files, types into terminals, or reaches large parts of the kernel.
+CONTROLS_OF_DEVICES: Final = {
+    "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421,
+    "FIONCLEX": 0x5450,
+    "FIOCLEX": 0x5451,
 }
 # A thread with descriptors of its own, which /proc does not show as those of its process: nobody would count them.
 OWN_DESCRIPTORS: Final = {"CLONE_THREAD": 0x10000, "CLONE_FILES": 0x400}
 # The same for a thread that runs already.
 OWN_DESCRIPTORS_NOW: Final = {"CLOSE_RANGE_UNSHARE": 2}
-# What a terminal would take for the input of its user, and a change of what reads it in the kernel.
-TERMINAL_INPUT: Final = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSETD": 0x5423}
 # A process that does not let an ordinary user look at its descriptors, and filters of the bot's own, as those of the
 # call seccomp.
 HIDING_AND_FILTERS: Final = {"PR_SET_DUMPABLE": 4, "PR_SET_SECCOMP": 22}
@@ -146,8 +173,8 @@ BY_ARGUMENT: Final = (
     ArgumentRule("clone", 0, When.ANY_BIT, NAMESPACES),
     ArgumentRule("clone", 0, When.FIRST_BIT_ONLY, OWN_DESCRIPTORS),
     ArgumentRule("close_range", 2, When.ANY_BIT, OWN_DESCRIPTORS_NOW),
-    ArgumentRule("fcntl", 1, When.ONE_OF, LOCKS_AND_LEASES),
-    ArgumentRule("ioctl", 1, When.ONE_OF, TERMINAL_INPUT),
+    ArgumentRule("fcntl", 1, When.NONE_OF, CONTROLS_OF_FILES),
+    ArgumentRule("ioctl", 1, When.NONE_OF, CONTROLS_OF_DEVICES, Errno.ENOTTY),
     ArgumentRule("prctl", 0, When.ONE_OF, HIDING_AND_FILTERS),
     ArgumentRule("setsockopt", 2, When.ONE_OF, BUFFER_SIZES),
     ArgumentRule("socket", 0, When.NONE_OF, FAMILIES, Errno.EAFNOSUPPORT),
@@ -170,6 +197,8 @@ class Machine:
     foreign_numbers_from: int | None = None  # x86_64 has a second set of numbers, for the x32 ABI
 
 
+# The last call whose meaning was looked at here: file_setattr of Linux 6.17. New ones have the same number everywhere.
+HIGHEST_KNOWN: Final = 469
 # The name, and the number on x86_64 and on aarch64.
 NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "acct": (163, 89),
@@ -189,6 +218,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "fsmount": (432, 432),
     "fsopen": (430, 430),
     "fspick": (433, 433),
+    "futimesat": (261, None),
     "init_module": (175, 105),
     "inotify_add_watch": (254, 27),
     "inotify_init": (253, None),
@@ -214,6 +244,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
+    "mq_open": (240, 180),
     "msgget": (68, 186),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
@@ -234,7 +265,11 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "request_key": (249, 218),
     "seccomp": (317, 277),
     "semget": (64, 190),
+    "sendmmsg": (307, 269),
+    "sendmsg": (46, 211),
     "setns": (308, 268),
+    "setpgid": (109, 154),
+    "setsid": (112, 157),
     "setsockopt": (54, 208),
     "shmget": (29, 194),
     "socket": (41, 198),
@@ -244,9 +279,13 @@ NUMBERS: Final[Mapping[str, tuple[int, int | None]]] = {
     "sync": (162, 81),
     "syncfs": (306, 267),
     "syslog": (103, 116),
+    "timer_create": (222, 107),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
+    "utime": (132, None),
+    "utimensat": (280, 88),
+    "utimes": (235, None),
     "vmsplice": (278, 75),
 }
 MACHINES: Final = {
@@ -314,10 +353,9 @@ def program(machine: Machine) -> Iterator[Line]:
     yield Step(LOAD, NUMBER)
     if machine.foreign_numbers_from is not None:
         yield Step(IF_AT_LEAST, machine.foreign_numbers_from, then="kill")
+    yield Step(IF_AT_LEAST, HIGHEST_KNOWN + 1, then=_failing(Errno.ENOSYS))
     for error, calls in REFUSED.items():
-        for call in calls:
-            if call in machine.numbers:
-                yield Step(IF_EQUAL, machine.numbers[call], then=_failing(error))
+        yield from _refusals(sorted(machine.numbers[call] for call in calls if call in machine.numbers), error)
     rules = {call: list(each) for call, each in groupby(BY_ARGUMENT, key=lambda rule: rule.call)}
     for call in rules:
         yield Step(IF_EQUAL, machine.numbers[call], then=call)
@@ -330,6 +368,19 @@ def program(machine: Machine) -> Iterator[Line]:
     yield from ("allow", Step(RETURN, ALLOW), "kill", Step(RETURN, KILL_PROCESS))
     for error in sorted({*REFUSED, *(rule.error for rule in BY_ARGUMENT)}):
         yield from (_failing(error), Step(RETURN, ERRNO | error))
+
+
+def _refusals(numbers: Sequence[int], error: Errno) -> Iterator[Line]:
+    """Two steps for numbers in a row, however many these are."""
+    for _, row in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
+        first, *others = (number for _, number in row)
+        if len(others) < 2:
+            yield from (Step(IF_EQUAL, number, then=_failing(error)) for number in (first, *others))
+        else:
+            after = f"after {others[-1]}"
+            yield Step(IF_AT_LEAST, others[-1] + 1, then=after)
+            yield Step(IF_AT_LEAST, first, then=_failing(error))
+            yield after
 
 
 def _failing(error: Errno) -> str:

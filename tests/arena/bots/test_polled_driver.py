@@ -8,6 +8,7 @@ import pytest
 
 from arena.bots.polled_driver import polled
 from arena.bots.polled_link import PolledLink
+from arena.bots.turns import AT_ONCE
 from arena.bots.wants import Ask, Logic
 from arena.support.poll_loop import PollLoop
 from protocol.messages import EncodedRequest
@@ -24,8 +25,8 @@ class Pipes:
         self.link.session.state = State.ROUND
 
     def question(self) -> Ask:
-        number = self.link.session.last_id + 1
-        return Ask(self.link, self.link.line_for(EncodedRequest(number, b"a request")), 10.0)
+        number = self.link.session.next_id
+        return Ask(self.link.line_for(EncodedRequest(number, b"a request")), 10.0)
 
     def answer(self, number: int) -> None:
         os.write(self._answers, b'{"type":"action","id":%d,"move":"pass"}\n' % number)
@@ -52,16 +53,38 @@ def test_an_answer_to_a_guessed_request_takes_no_negative_time(loop: PollLoop) -
         for bot in (two, one):  # from then on epoll knows their pipes
             question = bot.question()
             bot.answer(1)
-            yield question
+            yield from bot.link.ask(question)
         question = one.question()
         one.answer(2)
         two.answer(2)
-        yield question
+        yield from one.link.ask(question)
         time.sleep(0.001)  # the arena is busy
         asked.append(two.question())
-        yield asked[0]
+        yield from two.link.ask(asked[0])
 
     loop.run(polled(match(), loop))
     assert asked[0].heard >= asked[0].asked
     one.close()
     two.close()
+
+
+def test_the_driver_calls_meanwhile_until_the_answer_comes_and_not_if_it_is_there(loop: PollLoop) -> None:
+    bot, calls = Pipes(loop), []
+
+    def meanwhile() -> None:
+        calls.append(loop.now())
+        if len(calls) == 3:
+            bot.answer(1)
+
+    def match() -> Logic[None]:
+        for number in (1, 2):
+            question = bot.question()
+            question.meanwhile = meanwhile
+            if number == 2:
+                bot.answer(2)
+            yield from bot.link.ask(question)
+            assert len(calls) == 3
+            assert calls[0] >= question.asked + AT_ONCE or number == 2
+
+    loop.run(polled(match(), loop))
+    bot.close()

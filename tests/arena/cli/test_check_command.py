@@ -133,7 +133,7 @@ def test_the_bots_of_a_tournament_file_are_checked_side_by_side_and_all_missing_
 def test_a_bot_that_cannot_be_started_is_one_sentence(arguments: list[str], sentence: str) -> None:
     found = arena(*arguments)
     assert (found.exit_code, found.stdout) == (2, "")
-    assert found.stderr.endswith(f"\nError: {sentence}\n")
+    assert found.stderr == f"Error: {sentence}\n"
 
 
 def test_the_limits_of_a_tournament_file_hold(cup: Path) -> None:

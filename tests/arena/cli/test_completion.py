@@ -50,7 +50,7 @@ def completed(*words: str, folder: Path) -> list[str]:
         (["replay", "cup.jsonl", "--rules", "cl"], ["classic"]),
         (["run", "--format", ""], ["roundrobin", "gauntlet"]),
         (["run", "--restart", ""], ["never", "match", "round"]),
-        (["run", "--mirror", "t"], ["true"]),
+        (["run", "--affinity", "t"], ["true"]),
         (["table", "cup.jsonl", "--format", "c"], ["csv"]),
         (["serve", "cup.toml", "--begin", ""], ["all", "key"]),
         (["new-bot", ""], list(LANGUAGES)),
@@ -63,7 +63,7 @@ def test_commands_bots_rule_sets_and_choices_are_offered(words: list[str], offer
 
 def test_every_choice_that_is_offered_can_be_read() -> None:
     offered = [(option, word) for option in (*TOURNAMENT, *BOT, *SERVER) for word in option.choices]
-    choices = {"rules", "format", "mirror", "affinity", "changed", "restart", "begin", "sandbox"}
+    choices = {"rules", "format", "affinity", "changed", "restart", "begin", "sandbox"}
     assert {option.name for option, _ in offered} == choices
     for option, word in offered:
         option.read(word)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from arena.plan.config import ConfigError
@@ -15,17 +14,6 @@ from tests.helpers.commands import arena
 from tests.helpers.journals import write
 from tests.helpers.processes import bad_command
 from tests.helpers.tournaments import steady
-
-
-@pytest.mark.parametrize(
-    ("words", "mirrored"),
-    [(["--mirror"], True), (["--mirror", "true"], True), (["--mirror", "false"], False), ([], False)],
-)
-def test_mirror_may_stand_alone(tmp_path: Path, words: list[str], mirrored: bool) -> None:
-    journal = tmp_path / "cup.jsonl"
-    done = arena("play", steady("a"), steady("b"), "--rounds", "2", "--journal", journal, *words)
-    assert done.exit_code == 0, done.output
-    assert msgspec.json.decode(journal.read_bytes().splitlines()[0])["config"]["mirror"] is mirrored
 
 
 def test_the_help_of_table_names_every_column() -> None:
@@ -44,7 +32,9 @@ def withdrawn(tmp_path: Path) -> Path:
 
 
 def test_only_a_table_tells_of_an_option_of_tables(withdrawn: Path, tmp_path: Path) -> None:
-    assert "`arena table --no-faults` leaves out rounds that ended by a fault." in arena("table", withdrawn).output
+    advice = "`arena table --no-faults` leaves out rounds that ended by a fault or were forfeited."
+    assert advice in arena("table", withdrawn).output
+    assert "--no-faults" not in arena("table", withdrawn, "--no-faults").output
     assert arena("report", withdrawn, "-o", tmp_path / "report").exit_code == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "Rounds forfeited by bots that were withdrawn: bad (3)." in page

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 import termios
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from arena.plan.schedule import RoundId
 from arena.plan.tokens import token_hash
 from arena.replay.board import SHORT
 from arena.replay.claim_reasons import reason_for
-from engine.cards import RECRUITER, SEATS, TACTIC_DECK, card_texts
+from engine.cards import RECRUITER, TACTIC_DECK, card_texts
 from engine.deal import Deal
 from engine.game import Game
 from engine.legality import stones_in
@@ -28,11 +27,12 @@ from engine.phase import Phase
 from engine.record import dealt, replay, steps
 from engine.ruleset import PRESETS
 from tests.helpers.commands import arena
-from tests.helpers.paths import ROOT, THINKING_BOT
+from tests.helpers.paths import THINKING_BOT
 from tests.helpers.person import Person
 from tests.helpers.pty_session import PtySession, arena_in_terminal
 from tests.helpers.running import rounds_in as rounds_of_server
 from tests.helpers.running import serving
+from tests.helpers.sampling import sampled
 from tests.helpers.tournaments import rounds_in
 
 CTRL_C = "\x03"
@@ -61,7 +61,7 @@ def printed(session: PtySession) -> str:
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in ("base", "tactics") else pytest.param(name, marks=pytest.mark.extended) for name in PRESETS],
+    sampled(PRESETS, "tactics"),
 )
 def test_a_person_plays_whole_rounds_of_every_rule_set(name: str, tmp_path: Path) -> None:
     with arena_in_terminal(words(rules=name), tmp_path) as session:
@@ -79,7 +79,7 @@ def test_a_person_plays_whole_rounds_of_every_rule_set(name: str, tmp_path: Path
     check_that_nothing_hidden_was_shown(line, raw, person.seen)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", sampled(PRESETS, "classic", "tactics"))
 def test_the_end_of_a_round_is_shown_until_enter_is_pressed(name: str, tmp_path: Path) -> None:
     with arena_in_terminal(words(rules=name, rounds=2, opponent="counting"), tmp_path) as session:
         person = Person(session)
@@ -477,68 +477,6 @@ def test_no_colour_is_used_where_none_is_wanted(tmp_path: Path) -> None:
         assert not re.search(rb"\x1b\[[0-9;]*[1-9][0-9;]*m", session.raw)
 
 
-# Without a terminal
-
-
-def piped(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "arena", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        command, cwd=folder, input=text, capture_output=True, text=True, timeout=120, check=False, env=environment
-    )
-
-
-def first_hand() -> tuple[str, ...]:
-    """Of seat 0 in the first round of `words`, in which seat 1 begins."""
-    seed = DealKey("5", is_public=True).seed(RoundId("1.1-2.1"), 0, 0)
-    game = Game.new(PRESETS["base"], Deal.from_seed(seed, tactics=False), SEATS[1])
-    return card_texts(tuple(game.hands[0]))
-
-
-def test_without_a_terminal_there_is_a_line_of_legal_moves_and_a_line_of_answer(tmp_path: Path) -> None:
-    first_card = first_hand()[0]
-    ran = piped(tmp_path, f"claim 3\nplay {first_card} 9\n", *words(rounds=2))
-    assert ran.returncode == 130
-    lines = ran.stdout.splitlines()
-    legal = [line for line in lines if line.startswith("legal: play ")]
-    assert len(legal) == 3  # the wrong answer is asked again, and the input ends before the third decision
-    assert any("claim 3: not now: stones are claimed after playing" in line for line in lines)
-    assert "Finished round 1 (human vs random): 0-1 {human disconnects}" in lines
-    assert "1 of 2 rounds is saved in m.jsonl." in ran.stderr
-    (line,) = rounds_in(tmp_path / "m.jsonl")
-    assert [text for seat, text, _ in line.moves if seat == 0] == [f"play {first_card} 9"]
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_program_can_play_by_lines_through_whole_rounds_of_every_rule_set(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "arena", *words(rules=name)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        printed_lines = []
-        for line in process.stdout:
-            printed_lines.append(line)
-            if line.startswith("legal: "):
-                process.stdin.write(line.removeprefix("legal: ").split(",")[0].strip() + "\n")
-                process.stdin.flush()
-    assert process.returncode == 0
-    result = next(place for place, line in enumerate(printed_lines) if " the round: " in line)
-    assert re.match(r"(You win|You lose|A draw in) the round: .*\. Points \d - \d\.$", printed_lines[result])
-    assert printed_lines[result - 1].startswith("hand ")  # the last position
-    (line_,) = rounds_in(tmp_path / "m.jsonl")
-    assert line_.fault is None
-    assert not verify_journals([tmp_path / "m.jsonl"]).problems
-
-
-def test_an_input_that_has_ended_already_forfeits(tmp_path: Path) -> None:
-    assert piped(tmp_path, "", *words()).returncode == 0  # it was the only round
-    (line,) = rounds_in(tmp_path / "m.jsonl")
-    assert line.result.ending == "disconnected"
-
-
 # At a server
 
 SERVER = f"""
@@ -605,6 +543,8 @@ def test_a_person_who_leaves_a_server_loses_as_disconnected(tmp_path: Path) -> N
         (["play", "human", "random", "--seat", "2"], "2 is not in the range 0<=x<=1"),
         (["run", "human", "random"], "human plays in `arena play` and `arena connect`, not here"),
         (["check", "human"], "human plays in `arena play` and `arena connect`"),
+        (["play", "human", "random"], "as stdin and stdout; a program can play as a bot"),
+        (["connect", "127.0.0.1:1", "--", "human"], "human needs a terminal"),
         (["connect", "127.0.0.1:1", "--", "human", "--fast"], "human is you"),
         (["connect", "127.0.0.1:1", "--connections", "2", "--", "human"], "human is you"),
         (["connect", "127.0.0.1:1", "--sandbox", "--", "human"], "human is you"),

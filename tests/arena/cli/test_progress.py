@@ -10,8 +10,8 @@ import pytest
 from arena.cli.brief_lines import BriefLines
 from arena.cli.progress import PlainLines, stamped
 from arena.cli.server_wording import server_text
+from arena.journal.file import line_hash
 from arena.journal.lines import FaultLine, ResultLine
-from arena.plan.deals import DealKey
 from arena.server.events import (
     BotCame,
     BotLeft,
@@ -28,15 +28,18 @@ from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import steady
 
+PUBLISH = (
+    "Publish this now: the hash of the journal's opening line, which fixes bots, rounds, rules, limits and deals, is "
+)
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
 def test_the_figures_of_the_live_display_have_labels_and_fit_on_80_columns(tmp_path: Path) -> None:
-    bots = [steady("counting-cards"), steady("[red]x"), "failing=false"]
+    bots = [steady("counting-cards"), steady("greedy-2"), "failing=false"]
     with arena_in_terminal(["run", *bots, "--rounds", "2", "--journal", "cup.jsonl"], tmp_path) as session:
         assert session.wait_for_status() == 0
         assert re.search(r"^6/6 rounds ━+ [\d.]+ rounds/s 0:00:00 left$", session.text, re.MULTILINE)
-        leaders = r"^points per round: .*(counting-cards|\[red\]x) \d\.\d\d, .* \d\.\d\d, failing 0\.00$"
+        leaders = r"^points per round: .*(counting-cards|greedy-2) \d\.\d\d, .* \d\.\d\d, failing 0\.00$"
         assert re.search(leaders, session.text, re.MULTILINE)
         screen = session.raw.decode()
     assert re.search(r"Round 1\.1-3\.1 \(counting-cards vs failing\): failing did not start: ", screen)
@@ -66,14 +69,13 @@ def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0))
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=4))
     PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=10))
-    hash_of_secret = DealKey("s").hash
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0, seed_hash=hash_of_secret))
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=1, seed_hash=hash_of_secret))
+    opening_hash = line_hash(b"an opening line\n")
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0, opening_hash=opening_hash))
+    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=1, opening_hash=opening_hash))
     assert said == [
         "4 of 10 rounds are in the journal already: resuming.",
         "10 of 10 rounds are in the journal already: nothing is left to play.",
-        "Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, "
-        + hash_of_secret,
+        PUBLISH + opening_hash,
         "1 of 10 rounds is in the journal already: resuming.",
     ]
 
@@ -86,7 +88,7 @@ def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> N
     absent = round_line("1.1-3.1", ResultLine(0, "failed-to-start", (5, 0), (None,) * 9), fault=FaultLine(1, "away"))
     late = round_line("1.2-3.1", ResultLine(0, "timeout", (5, 0), (None,) * 9), fault=FaultLine(1, "no answer"))
     for cycle, bots in enumerate((["a", "b"], ["a", "b"], ["a", "b", "c"]), 1):
-        brief.heard(TournamentOpened(rounds=2, finished=0, seed_hash=f"sha256:{cycle}"))
+        brief.heard(TournamentOpened(rounds=2, finished=0, opening_hash=f"sha256:{cycle}"))
         brief.heard(CycleBegins(bots, cycle, forever=True))
         brief.heard(RoundFinished(played))
         brief.heard(RoundFinished(absent))
@@ -99,7 +101,7 @@ def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> N
     brief.heard(RoundFinished(played))
     brief.heard(RoundFinished(played))
     assert said == [
-        "Publish this now, with the bots and rounds to be played: the hash of the secret of all deals, sha256:1",
+        f"{PUBLISH}sha256:1",
         "Cycle 1 begins: a, b",
         "Cycle 3 begins: a, b, c",
         f"Round 1.2-3.1 ({late.bots[0]} vs {late.bots[1]}): {late.bots[1]} loses on time: no answer",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.sandbox_check import Machine
-from arena.devtools.escapes.run import ATTEMPTS
+from arena.devtools.sandbox_attempts import TRIALS
 from arena.devtools.sandbox_report import as_json, finding_text, holds, summary
 from arena.devtools.sandbox_trial import Finding
+from arena.sandbox.sandbox_check import Machine
 from tests.helpers.commands import arena
 from tests.helpers.escape_rounds import USERS, python_as
 from tests.helpers.paths import ROOT
@@ -30,7 +30,7 @@ def test_every_promise_is_tried_and_holds(user: str) -> None:
     if "missing" in found:
         pytest.skip(found["missing"])
     assert [each for each in found["findings"] if not each["holds"]] == []
-    assert {each["attempt"] for each in found["findings"]} == {*ATTEMPTS, "outlive-bot"}
+    assert {each["attempt"] for each in found["findings"]} == {*TRIALS, "outlive-bot"}
     assert (found["holds"], done.returncode, done.stderr) == (True, 0, "")
 
 
@@ -47,7 +47,7 @@ def test_a_machine_without_bubblewrap_is_told_what_to_install(monkeypatch: pytes
 
 
 def test_a_promise_that_does_not_hold_is_shown_with_what_was_got() -> None:
-    assert finding_text(HELD) == "ok    read-journal                 a bot does not read the journal"
+    assert finding_text(HELD) == "ok    read-journal         a bot does not read the journal"
     assert finding_text(BROKEN).splitlines()[1] == "      but: it mounted a file system"
     assert not holds([HELD, BROKEN])
     assert summary([HELD]) == "The sandbox holds: all 1 attempts to get out were refused."
@@ -56,4 +56,4 @@ def test_a_promise_that_does_not_hold_is_shown_with_what_was_got() -> None:
 
 
 def test_names_fit_into_their_column() -> None:
-    assert max(map(len, ATTEMPTS)) < finding_text(HELD).index("a bot") - len("ok    ")
+    assert max(map(len, TRIALS)) < finding_text(HELD).index("a bot") - len("ok    ")

@@ -84,18 +84,18 @@ def test_the_same_program_on_both_sides_is_not_tested(tmp_path: Path, monkeypatc
     bots = [f"{name}={sys.executable} {name}/{STEADY_BOT.name} bot" for name in ("new", "old")]
     done = arena("sprt", *bots)
     assert (done.exit_code, done.stdout) == (3, same)
-    files = len([*(tmp_path / "new").glob("**/*.py")]) - 1
-    assert f"what belongs to them: new/{STEADY_BOT.name} and {files} files." in done.stderr
-    assert "If they differ in another file, name it: --fingerprint" in done.stderr
+    assert "Compared were their commands, their settings, and all files in their folders except for .git" in done.stderr
     found = json.loads(arena("sprt", *bots, "--json").stdout)
     assert (found["verdict"], found["over"], found["reason"], found["pairs"]) == ("undecided", True, "same_program", 0)
     Path("test.toml").write_text('[sprt]\n[[bot]]\nname = "a"\ncmd = "greedy"\n[[bot]]\nname = "b"\ncmd = "greedy"\n')
     (event,) = map(json.loads, arena("run", "test.toml", "--events").stdout.splitlines())
     assert (event["event"], event["reason"]) == ("test", "same_program")
     assert not [*tmp_path.glob("*.jsonl")]
-    Path("new/net.bin").touch()
-    named = arena("sprt", *bots, "--fingerprint", "*/net.bin", "--max-rounds", "2")
-    assert named.stdout.startswith("Undecided whether new is better than old: the only pair is played.\n")
+    Path("new/weights.json").touch()
+    played = arena("sprt", *bots, "--max-rounds", "2")
+    assert played.stdout.startswith("Undecided whether new is better than old: the only pair is played.\n")
+    assert played.stderr.startswith("The programs are the same, but weights.json differs.\n")
+    assert "differs" not in arena("sprt", *bots, "--max-rounds", "2", "--quiet").stderr
 
 
 def test_without_a_journal_the_file_that_the_help_names_is_written(
@@ -152,7 +152,7 @@ def test_the_live_display_shows_the_ratio_the_counts_and_what_is_to_come(tmp_pat
     assert (new.partition(":")[0], base.partition(":")[0]) == ("new", "base")  # what is compared
     assert re.match(r"LLR: -?\d\.\d\d \(-2\.94, 2\.94\) \[0, 1\]  Ptnml\(0-2\): \d+(, \d+){4}$", ratio)
     assert re.match(r"Elo: [+-].* \+/- .* \(95 %; biased by stopping\)$", elo)
-    assert re.match(r"\d+ pairs?, about \d+ to come, \d+ .*  Faults: new 0, base 0$", rest)
+    assert re.match(r"\d+ pairs?, about \d+ to come, \d+ .*  Faults: new 0, base 0; voids: 0$", rest)
 
 
 def test_ctrl_c_prints_the_state_so_far_and_the_test_can_be_resumed(tmp_path: Path) -> None:
@@ -167,6 +167,7 @@ def test_ctrl_c_prints_the_state_so_far_and_the_test_can_be_resumed(tmp_path: Pa
     assert "To resume:  arena sprt" in err
 
 
+@pytest.mark.extended
 def test_a_file_with_a_test_is_played_by_run_and_by_sprt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     new, base = (json.dumps(steady(name, *words).split("=", 1)[1]) for name, words in (("a", ()), ("b", ("illegal",))))
@@ -187,7 +188,7 @@ def test_a_file_with_a_test_is_played_by_run_and_by_sprt(tmp_path: Path, monkeyp
     events = [json.loads(line) for line in arena("run", "test.toml", "--events").stdout.splitlines()]
     assert {"test", "tournament", "ended"} == {event["event"] for event in events}
     assert next(event for event in events if event["event"] == "test")["verdict"] == "better"
-    note = "A sequential test stops when its results happen to be extreme, so Elo and LOS of its bots are biased"
+    note = "A sequential test stops when its results happen to be extreme, so the Elo of its bots is biased"
     assert note in arena("table", "test.jsonl").stdout
     assert "still to be played" not in arena("table", "test.jsonl").stdout
 

@@ -96,7 +96,7 @@ def test_a_worker_starts_the_launcher_before_it_loads_its_modules() -> None:
     code = "import sys, arena.worker.entry; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = set(done.stdout.split())
-    assert "arena.bots.launcher_process" in loaded
+    assert "arena.processes.launcher_process" in loaded
     assert not loaded & {"attrs", "msgspec", "engine", "protocol", "arena.worker.main"}
 
 

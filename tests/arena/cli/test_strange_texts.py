@@ -12,16 +12,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.bots.stderr import PassedOn
 from arena.cli.live_display import LiveDisplay
 from arena.cli.progress import PlainLines
 from arena.client.dial import ConnectError
 from arena.client.spectate import Screen, json_line
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, RoundLine, VoidLine
+from arena.processes.stderr import PassedOn
 from arena.server.events import BotCame
 from arena.tournament.events import RoundFinished, RoundVoid
 from protocol.messages import WatchedPosition, WatchedResult, decode_from_server
+from tests.helpers.commands import arena
 from tests.helpers.journals import numbered_round
 
 EVIL = "\x1b[2J\x9b31m\u202etxt\r\x07"
@@ -122,7 +123,7 @@ def test_what_a_bot_wrote_before_it_failed_is_told_in_one_harmless_line(
     assert FORGED not in done.stdout + done.stderr
     for bundle in (tmp_path / "cup.faults").glob("*-bad"):
         again = subprocess.run(
-            [sys.executable, "-m", "arena", "rerun", str(bundle)], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "arena", "rerun", str(bundle), "--yes"], cwd=tmp_path, capture_output=True, text=True
         )
         assert again.returncode == 0
         assert harmless(again.stdout + again.stderr)
@@ -218,3 +219,43 @@ def test_the_library_for_bots_tells_what_a_server_says_harmlessly(tmp_path: Path
     )
     assert "the server says: go away\\x1b[2J" in done.stderr
     assert harmless(done.stderr)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "a\udcff"], ids=["long", "surrogate"])
+@pytest.mark.parametrize(
+    "words",
+    [["play", "{}=random", "greedy"], ["token", "{}"], ["connect", "127.0.0.1:1", "--name", "{}", "--", "greedy"]],
+)
+def test_a_name_that_cannot_be_used_is_one_short_sentence(name: str, words: list[str]) -> None:
+    told = arena(*(word.replace("{}", name) for word in words))
+    assert told.exit_code == 2
+    assert "expected 1 to 32 ASCII letters, digits and . _ - +" in told.output
+    assert len(told.output) < 1000
+
+
+@pytest.mark.parametrize("words", [["greedy", "--event", "a\udcff"], ["x=greedy a\udcff"]])
+def test_what_no_journal_can_hold_is_one_sentence_before_play(
+    tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = arena("play", "random", *words, "--journal", "cup.jsonl")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "a\\udcff' is not UTF-8, and a journal can hold nothing else\n" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not Path("cup.secret").exists()
+
+
+def test_verify_shortens_a_name_in_an_edited_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "cup.jsonl"
+    assert arena("play", "greedy", "random", "--rounds", "2", "--journal", journal).exit_code == 0
+    journal.write_text(journal.read_text().replace('"greedy"', '"' + "x" * 100_000 + '"'))
+    done = arena("verify", journal)
+    assert done.exit_code == 1
+    assert len(done.stdout) < 2000
+
+
+def test_a_report_names_a_journal_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    journal = tmp_path / "a\udcff.jsonl"
+    assert arena("play", "greedy", "random", "--rounds", "2", "--journal", journal).exit_code == 0
+    assert arena("report", journal, "--output", tmp_path / "report").exit_code == 0
+    assert "from a\\udcff.jsonl." in (tmp_path / "report/index.html").read_text()

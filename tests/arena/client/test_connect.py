@@ -266,7 +266,7 @@ def test_what_is_no_address_is_told_in_one_line(tmp_path: Path, words: list[str]
 
 
 def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
-    with running("token", 'an "odd" \\ name', cwd=tmp_path) as command:
+    with running("token", "Anna.2_b-c+", cwd=tmp_path) as command:
         status, out, _ = command.end()
     assert status == 0
     token = out.splitlines()[2]
@@ -276,4 +276,4 @@ def test_a_token_is_made_with_the_lines_for_the_file(tmp_path: Path) -> None:
         running("connect", server.line_with("Listening").split()[-1], "--token", token, "--", "random", cwd=tmp_path),
     ):
         arrived = server.line_with("is here")
-        assert re.fullmatch(r'[\d-]{10} [\d:]{8} an "odd" \\ name is here \(127\.0\.0\.1\)\n', arrived)
+        assert re.fullmatch(r"[\d-]{10} [\d:]{8} Anna\.2_b-c\+ is here \(127\.0\.0\.1\)\n", arrived)

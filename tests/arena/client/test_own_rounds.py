@@ -76,7 +76,7 @@ class Told:
                 break
             move, note = rng.choice(ask.legal).text, f"note {count}"
             if ask.seat == self.seat:
-                request = self.referee.request(ask, count + 1, Points(0, 0), Clock(None, None)).decoded()
+                request = ask.request(count + 1, Points(0, 0), Clock(None, None)).decoded()
                 found += own.told(request, count + 0.010, NOON)
                 own.said(Action(request.id, move, note), count + 0.017)
             self.referee.answer(move, 7, note if ask.seat == self.seat else None)
@@ -151,7 +151,7 @@ def test_a_lost_connection_costs_nothing() -> None:
             break
         move = rng.choice(ask.legal).text
         if ask.seat == 0:
-            request = told.referee.request(ask, count + 1, Points(0, 0), Clock(None, None)).decoded()
+            request = ask.request(count + 1, Points(0, 0), Clock(None, None)).decoded()
             list(own.told(request, count + 0.01, NOON))
             answers += 1
             for lost in range(answers % 3):  # connections, before or after an answer
@@ -167,7 +167,7 @@ def test_a_lost_connection_costs_nothing() -> None:
     assert (line.moves, line.notes) == (expected.moves, expected.notes)
 
 
-def test_a_mirrored_round_is_kept_when_its_deal_is_revealed() -> None:
+def test_a_round_is_kept_when_its_deal_is_revealed_later() -> None:
     own, first = OwnRounds(), Later("base", SEATS[0], 1)
     assert first.play(own) == []
     second = Later("base", SEATS[0], 2, reveals=(first.deal, Told("base", SEATS[0], 2).deal))
@@ -214,7 +214,7 @@ def test_what_is_kept_can_be_verified_replayed_and_counted(tmp_path: Path) -> No
     assert kept(path, Told("tactics", SEATS[0], 1)) == []  # another start: the same ids are other rounds
     report = verify_journals([path])
     assert (report.problems, report.rounds, report.tournaments) == ([], 3, 2)
-    assert report.remarks[-1] == f"{path}: these are the rounds that one bot heard of; there may be others"
+    assert report.remarks[-1] == f"{path}:4: these are the rounds that one bot heard of; there may be others"
     assert arena("replay", path, "1.2-3.2", "--all").exit_code == 0
     table = arena("table", path)
     assert table.exit_code == 0

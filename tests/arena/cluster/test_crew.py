@@ -25,14 +25,12 @@ from arena.cluster.folder import FolderError
 from arena.cluster.hosts import Host, Terms, prepared
 from arena.cluster.pace import Pace
 from arena.cluster.tunnel import RemoteWorker
-from arena.match.round_play import Void
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.plan.schedule import MatchId
 from arena.tournament.crew import Death
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Away, MatchJob, MatchOver, Report, Shown, Standing, Started, Voided
-from arena.worker.recording import void_line
+from arena.worker.job import Away, MatchJob, Report, Shown, Standing, Started
 from tests.helpers.jobs import job_of
 from tests.helpers.tournaments import configured
 
@@ -44,12 +42,7 @@ class _Machine:
 
     def __init__(self, crew: ClusterCrew, name: str):
         self._ours, theirs = socket.socketpair()
-        self.was_killed = False
-        crew.arrived(RemoteWorker(Host("tcp://127.0.0.1:1", name, Away("/")), theirs, self.kill))
-
-    def kill(self) -> None:
-        self.was_killed = True
-        self.vanish()
+        crew.arrived(RemoteWorker(Host("tcp://127.0.0.1:1", name, Away("/")), theirs, self.vanish))
 
     def vanish(self) -> None:
         self._ours.close()
@@ -75,45 +68,15 @@ def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew_module, "Bridge", lambda *_: nullcontext(Unconnected()))
 
 
-def crew_of(config: Config, key: DealKey, heard: list[Report], *, twice: bool = False) -> ClusterCrew:
+def crew_of(config: Config, key: DealKey, heard: list[Report]) -> ClusterCrew:
     async def hear(report: Report) -> None:
         heard.append(report)
 
-    return ClusterCrew(
-        attrs.evolve(config, key=key), hear, Standing, pytest.fail, scheduler="", terms=TERMS, twice=twice
-    )
+    return ClusterCrew(attrs.evolve(config, key=key), hear, Standing, pytest.fail, scheduler="", terms=TERMS)
 
 
 async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJob) -> None:
     found.append(await play(lambda: job))
-
-
-@pytest.mark.usefixtures("no_bridge")
-def test_a_round_that_one_of_two_attempts_could_not_finish_is_not_void() -> None:
-    """The other attempt plays on with the deal, which would be the wrong one after a void."""
-    config, heard, ends = configured("greedy", "random"), list[Report](), list[Death | None]()
-    job = job_of(config)
-    line = void_line(job.planned.rounds[0], job.planned.id, job.names, Void("stalled"), "2026-01-31T12:00:00Z")
-
-    async def main() -> None:
-        crew = crew_of(config, DealKey("7", is_public=True), heard, twice=True)
-        async with crew.at_work(), trio.open_nursery() as nursery:
-            one, two = _Machine(crew, "one"), _Machine(crew, "two")
-            nursery.start_soon(_keep, ends, crew.play, job)
-            await wait_all_tasks_blocked()
-            assert crew.second_attempts == 1
-            one.say(Voided(line))
-            await wait_all_tasks_blocked()
-            assert (one.was_killed, two.was_killed, heard, ends) == (True, False, [], [])
-            two.say(Voided(line))  # now it is the only one
-            await wait_all_tasks_blocked()
-            assert (two.was_killed, heard) == (False, [Voided(line)])
-            two.say(MatchOver(job.planned.id))
-            await wait_all_tasks_blocked()
-            two.vanish()
-
-    trio.run(main)
-    assert ends == [None]
 
 
 @pytest.mark.usefixtures("no_bridge")
@@ -215,36 +178,6 @@ def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is
             nursery.cancel_scope.cancel()
             machine.vanish()
         assert early == given
-
-    trio.run(main)
-
-
-@pytest.mark.usefixtures("no_bridge")
-@pytest.mark.parametrize(("is_public", "given"), [(True, [1, 0, 1]), (False, [1, 0, 0])])
-def test_a_match_that_takes_too_long_is_played_again_on_another_machine_if_that_is_fair(
-    is_public: bool, given: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Pace, "match_seconds", 10.0)
-    now = [100.0]
-    monkeypatch.setattr("arena.cluster.crew.time.monotonic", lambda: now[0])
-    config = configured("greedy", "random")
-
-    async def main() -> None:
-        crew = crew_of(config, DealKey("7", is_public=is_public), [])
-        async with crew.at_work(), trio.open_nursery() as nursery:
-            machines = [_Machine(crew, "slow"), _Machine(crew, "slow"), _Machine(crew, "fast")]
-            nursery.start_soon(_keep, [], crew.play, job_of(config))
-            await wait_all_tasks_blocked()
-            now[0] += 29.0
-            crew.slots_are(0)  # as the bridge says every second
-            assert crew.second_attempts == 0
-            now[0] += 2.0
-            crew.slots_are(0)
-            await wait_all_tasks_blocked()
-            assert [machine.matches() for machine in machines] == given
-            nursery.cancel_scope.cancel()
-            for machine in machines:
-                machine.vanish()
 
     trio.run(main)
 

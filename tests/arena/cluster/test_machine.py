@@ -1,5 +1,6 @@
 """What is compared of a machine, without any cluster."""
 
+import os
 import sys
 import zlib
 from pathlib import Path
@@ -8,7 +9,6 @@ import attrs
 import msgspec
 import pytest
 
-from arena.bots.fingerprint import fingerprint_of
 from arena.cluster.comparison import differences
 from arena.cluster.folder import FolderError, folder_of
 from arena.cluster.hosts import Terms
@@ -18,6 +18,7 @@ from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, parse_bot
 from arena.plan.config import from_command_line
 from arena.plan.sandbox import Level, Sandbox
+from arena.processes.fingerprint import fingerprint_of
 from arena.worker.away import at_home, localized, portable
 from arena.worker.job import Away
 
@@ -249,17 +250,29 @@ def test_links_and_empty_folders_are_compared(folder: Path) -> None:
     assert differences(linked, facts(folder, "4")) == []
 
 
-def test_a_link_to_a_folder_elsewhere_is_compared_but_not_sent(folder: Path, tmp_path: Path) -> None:
+def test_a_link_to_what_lies_elsewhere_is_compared(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/book").touch()
-    (folder / "books").symlink_to(tmp_path / "elsewhere")
-    assert differences(facts(folder, "1"), facts(folder, "2")) == []
-    with pytest.raises(FolderError, match=r"books is a link to the folder .*; put that folder itself there"):
-        packed(folder)
-    (folder / "books").unlink()
-    (folder / "book").symlink_to(tmp_path / "elsewhere/book")  # a file is copied
-    unpacked_into(tmp_path / "there", packed(folder))
-    assert not (tmp_path / "there/book").is_symlink()
+    book = tmp_path / "elsewhere/book"
+    book.touch()
+    before = facts(folder, "1")
+    (folder / "books").symlink_to(book.parent)
+    linked = facts(folder, "2")
+    assert f"{folder}/books is not the same as here" in differences(before, linked)[0]
+    (folder / "book").symlink_to(book)
+    file = facts(folder, "3")
+    assert f"{folder}/book is not the same as here" in differences(linked, file)[0]
+    book.write_text("d4")
+    assert len(differences(file, facts(folder, "4"))) == 1
+
+
+def test_what_is_neither_a_file_nor_a_folder_is_not_compared(folder: Path) -> None:
+    before = facts(folder, "1")
+    os.mkfifo(folder / "fifo")
+    (folder / "link").symlink_to(folder / "fifo")
+    (folder / "endless").symlink_to("/dev/zero")
+    (folder / "nowhere").symlink_to("/nowhere")
+    (folder / "loop").symlink_to("loop")
+    assert differences(before, facts(folder, "2")) == []
 
 
 def test_a_parcel_that_could_not_be_unpacked_is_received_again(

@@ -142,8 +142,15 @@ def test_a_pull_request_that_changes_nothing_of_the_bot_passes_without_a_test(tm
     create("python", tmp_path / "new")
     shutil.copytree(tmp_path / "new", tmp_path / "base")
     (tmp_path / "new" / "README.md").write_text("My bot\n")
-    assert run_steps(jobs_of(tmp_path / "new")["better"], tmp_path, tmp_path / "bin") == [0]
-    assert not (tmp_path / "new" / "sprt.jsonl").exists()
+    job, journal = jobs_of(tmp_path / "new")["better"], tmp_path / "new" / "sprt.jsonl"
+    assert run_steps(job, tmp_path, tmp_path / "bin") == [0]
+    assert not journal.exists()
+    for folder in ("new", "base"):  # so that a test is short
+        test = tmp_path / folder / "sprt.toml"
+        test.write_text(test.read_text().replace("max-rounds = 20000", "max-rounds = 2"))
+    (tmp_path / "new" / "weights.json").write_text("{}")
+    assert run_steps(job, tmp_path, tmp_path / "bin") == [0]
+    assert journal.exists()
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.devtools.baits import laid_out_anywhere, told
-from arena.devtools.escapes.attempt import Attempt, Baits, Refused, Result, try_apart
-from arena.devtools.escapes.calls import NUMBERS
-from arena.devtools.escapes.run import ATTEMPTS
+from arena.devtools import sandbox_attempts
+from arena.devtools.baits import told
+from arena.devtools.sandbox_attempts import Attempt, Baits, Refused, Result, try_apart
+from tests.attack.escapes.calls import NUMBERS
+from tests.attack.escapes.run import ATTEMPTS
+from tests.helpers.escape_baits import all_laid_out
 from tests.helpers.escape_rounds import SYSTEM_PYTHON
 from tests.helpers.paths import ROOT
 
-MODULES = sorted((ROOT / "arena" / "devtools" / "escapes").glob("*.py"))
+MODULES = [Path(sandbox_attempts.__file__), *sorted((ROOT / "tests" / "attack" / "escapes").glob("*.py"))]
 HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h")
 UNNAMED_THERE = {"name_to_handle_at", "open_by_handle_at", "memfd_secret"}  # in other words, or in newer headers
 
@@ -66,7 +68,7 @@ def say_nothing(_: Baits) -> str:
 def test_only_what_was_refused_or_killed_counts_as_refused(
     make: Callable[[Baits], str], escaped: bool, detail: str
 ) -> None:
-    with laid_out_anywhere(0, 0) as baits:
+    with all_laid_out(0, 0) as baits:
         result = try_apart(Attempt("some", "some promise", make, fatal=False), baits)
     assert (result.attempt, result.escaped) == ("some", escaped)
     assert detail in result.detail
@@ -74,7 +76,7 @@ def test_only_what_was_refused_or_killed_counts_as_refused(
 
 def test_baits_are_gone_afterwards() -> None:
     descriptors, variables = len(os.listdir("/proc/self/fd")), dict(os.environ)
-    with laid_out_anywhere(0, 0) as baits:
+    with all_laid_out(0, 0) as baits:
         assert Path(baits.hidden).stat().st_mode & 0o777 == 0o600
         assert dict(os.environ) != variables
     assert not Path(baits.own).parent.exists()
@@ -87,7 +89,7 @@ def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> No
     if not Path(SYSTEM_PYTHON).exists():
         pytest.skip(f"there is no {SYSTEM_PYTHON}")
     names = ["read-hidden-file", "read-own-environment", "use-inherited-descriptor"]
-    with laid_out_anywhere(0, 0) as baits:
+    with all_laid_out(0, 0) as baits:
         words = [SYSTEM_PYTHON, "-I", "-S", baits.shared, str(told(baits)), *names]
         done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, close_fds=False, check=True)
     results = [Result(**json.loads(line)) for line in done.stdout.splitlines()]
@@ -97,8 +99,8 @@ def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> No
 @pytest.mark.extended
 @pytest.mark.parametrize("name", [attempt.name for attempt in ATTEMPTS.values() if attempt.fatal])
 def test_what_the_arena_would_end_succeeds_where_nobody_watches(name: str) -> None:
-    """The others succeed in rounds without a sandbox, see tests/arena/bots/test_escapes.py."""
-    with laid_out_anywhere(2**20, 32 * 2**20) as baits:
+    """The others succeed in rounds without a sandbox, see tests/arena/sandbox/test_escapes.py."""
+    with all_laid_out(2**20, 32 * 2**20) as baits:
         words = [sys.executable, "-I", "-S", baits.shared, str(told(baits)), name]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
     result = Result(**json.loads(done.stdout))
@@ -110,7 +112,7 @@ def test_the_attempts_run_on_old_interpreters(module: Path) -> None:
     tree = ast.parse(module.read_text(), feature_version=(3, 9))
     imported = {name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in (node.names[0].name,)}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    own = {name for name in imported if name.startswith("arena.devtools.escapes.")}
+    own = {name for name in imported if name.startswith((sandbox_attempts.__name__, "tests.attack.escapes."))}
     assert {name.partition(".")[0] for name in imported - own} <= sys.stdlib_module_names
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.journal.lines import RoundLine, TournamentLine, encoded, read
-from arena.plan.deals import DealKey
+from arena.plan.deals import SCHEME, DealKey
 from arena.plan.recorded_config import RecordedConfig
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT, STEADY_BOT
@@ -361,7 +361,9 @@ def test_rounds_of_another_version_and_a_repeated_tournament_are_told(journal: P
 
 def test_rounds_of_two_tournaments_in_one_file_are_told_apart(journal: Path) -> None:
     lines = journal.read_bytes()
-    other = encoded(TournamentLine(config=RecordedConfig(rounds=4, seed="5"), started="2026-01-01T00:00:00Z"))
+    other = encoded(
+        TournamentLine(config=RecordedConfig(rounds=4, seed="5", deals=SCHEME), started="2026-01-01T00:00:00Z")
+    )
     journal.write_bytes(lines + other + b"".join(lines.splitlines(keepends=True)[1:]))
     done = arena("regress", journal, f"a={sys.executable} {STEADY_BOT} other", "--round", "1.1-2.1@7")
     assert "1.1-2.1@7 --at" in done.stdout.splitlines()[-1]

@@ -60,7 +60,7 @@ def bundle(crashed: Path, tmp_path: Path) -> Callable[[Change], Path]:
 
 
 def rerun(path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "arena", "rerun", str(path), *words]
+    command = [sys.executable, "-m", "arena", "rerun", str(path), "--yes", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
@@ -141,7 +141,7 @@ def test_the_status_tells_whether_the_same_bot_failed_in_the_same_way(
     assert verdict == last
 
 
-def patient(spec: AnySpec) -> AnySpec:
+def patient(spec: BotSpec) -> AnySpec:
     return attrs.evolve(spec, limits=msgspec.structs.replace(spec.limits, move_ms=30_000))
 
 
@@ -150,7 +150,7 @@ def patient(spec: AnySpec) -> AnySpec:
 def test_each_way_to_fail_comes_again_at_its_decision(journal: Path, way: str, ending: str, detail: str) -> None:
     config = against(way, journal=journal, max_voids="0", rounds="1")
     if ending != "timeout":  # on a busy machine the time of any bot might be up first
-        config = attrs.evolve(config, bots=tuple(map(patient, config.bots)))
+        config = attrs.evolve(config, bots=tuple(map(patient, config.programs)))
     (line,) = played(config)
     found = repeated(bundle_of(line))
     assert found.came_again, found.now
@@ -238,7 +238,7 @@ def test_an_answer_that_came_late_because_the_arena_stood_still_is_not_the_fault
         now="void: the arena stood still",
     )
     assert len(tries) == 2
-    done = arena("rerun", crashed)
+    done = arena("rerun", crashed, "--yes")
     assert done.exit_code == 3
     assert "not known: the arena itself failed, twice" in done.stdout
 
@@ -400,7 +400,7 @@ def test_without_the_earlier_rounds_it_says_that_they_are_not_repeated(late: tup
         "Its process had played 3 rounds before this one. Earlier rounds are not repeated; --from-start leads the bot"
     )
     for words in ([], ["--live"]):
-        done = arena("rerun", late[0], *words)
+        done = arena("rerun", late[0], "--yes", *words)
         assert done.exit_code == 1  # for a new process it is the first match
         assert told in done.stdout
 
@@ -482,20 +482,9 @@ def test_the_folder_alone_is_enough_unless_both_bots_play(crashed: Path, tmp_pat
         )
 
 
-# What an earlier version wrote
-
-
-def without_start(facts: dict[str, Any]) -> None:
-    del facts["start"]
-
-
-def test_a_bundle_without_seeds_is_led_as_well_as_it_can_be(bundle: Callable[[Change], Path]) -> None:
-    assert repeated(bundle(without_start)).came_again
-
-
 def test_a_bundle_without_seeds_says_so_if_the_fault_did_not_come_again(bundle: Callable[[Change], Path]) -> None:
     def changed(facts: dict[str, Any]) -> None:
-        without_start(facts)
+        del facts["start"]["bot_seeds"]
         good_again(facts)
 
     assert repeated(bundle(changed)).remarks[0] == (
@@ -518,19 +507,13 @@ def remote_itself(facts: dict[str, Any]) -> None:
     facts["bots"][0] = {"name": "bad", "remote": True}
 
 
-def without_moves(facts: dict[str, Any]) -> None:
-    del facts["moves"]
+def of_version_0_1(facts: dict[str, Any]) -> None:
+    del facts["start"], facts["moves"]
+    facts["again"] = facts.pop("rerun")
 
 
 def between_rounds(facts: dict[str, Any]) -> None:
     facts["start"]["begun"] = False
-
-
-def between_rounds_before(facts: dict[str, Any]) -> None:
-    """As an earlier version wrote it."""
-    without_start(facts)
-    facts["moves"] = []
-    facts["fault"]["detail"] = "it exited on its own after the previous round (exit status 1)"
 
 
 def long_match(facts: dict[str, Any]) -> None:
@@ -576,11 +559,13 @@ def seat_two(facts: dict[str, Any]) -> None:
             remote_itself,
             "the arena did not start bad, a person or a bot that connected, and so cannot now; ",
         ),
-        (without_moves, "this bundle has no moves, as in earlier versions; --live plays its round freely"),
+        (of_version_0_1, "this is not the bundle of a fault (Object missing required field `moves`)"),
         (between_rounds, "bad failed between two rounds, before it was asked for a decision of this one; there is no "),
-        (between_rounds_before, "bad failed between two rounds, before it was asked for a decision of this one; "),
         (long_match, "this is not the bundle of a fault (Expected `str` of length <= 1000 - at `$.start.match`)"),
-        (long_name, "this is not the bundle of a fault (the name of a bot has 70000 characters)"),
+        (
+            long_name,
+            "this is not the bundle of a fault (a bot's name is 1 to 32 ASCII letters, digits and . _ - +",
+        ),
         (other_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (fewer_moves, "its recorded moves do not follow from its deal, or do not lead to a decision of bad; --live"),
         (impossible_seed, "this is not the bundle of a fault (Expected `int` <= 9007199254740991 - at `$.start.bot_s"),
@@ -651,21 +636,9 @@ def test_a_bundle_is_read_as_it_was_written(crashed: Path) -> None:
     found = read_bundle(crashed)
     assert json.loads(text) == json.loads(json.dumps(msgspec.to_builtins(found)))
     assert list(json.loads(text)) == [
-        "round", "rules", "seed", "first", "cwd", "bots", "fault", "moves", "exit_status", "rerun", "start",
+        "round", "rules", "seed", "first", "bots", "fault", "moves", "exit_status", "rerun", "start",
     ]  # fmt: skip
     assert found.rerun == f"arena rerun {crashed}"
-
-
-def test_a_bundle_of_an_older_version_is_read(bundle: Callable[[Change], Path]) -> None:
-    def older(facts: dict[str, Any]) -> None:
-        facts["again"] = facts.pop("rerun").replace("rerun", "again")
-        facts["recoloured"] = True
-        for bot in facts["bots"]:
-            bot["env"] = {"DEPTH": "3"}
-
-    found = read_bundle(bundle(older))
-    assert found.recoloured
-    assert spec_of(found.bots[0]).env == (("DEPTH", "3"),)
 
 
 def test_a_bot_is_recorded_and_made_again() -> None:

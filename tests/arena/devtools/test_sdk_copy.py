@@ -111,6 +111,7 @@ def test_an_old_python_is_told_which_one_is_needed(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "schotten_sdk needs Python 3.11 or newer; this is 3.10.13\n")
 
 
+@pytest.mark.extended
 def test_the_copy_is_typed(tmp_path: Path) -> None:
     """An author who checks types gets them from the copy."""
     write_sdk(tmp_path)

@@ -31,7 +31,7 @@ def decisions(rules: RuleSet, seed: int) -> Iterator[tuple[Referee, Request]]:
     rng = random.Random(seed)
     referee = Referee(rules, Deal.from_seed(str(seed), rules.tactics), SEATS[seed % 2])
     while ask := referee.ask():
-        request = referee.request(ask, 1, Points(0, 0), UNTIMED).decoded()
+        request = ask.request(1, Points(0, 0), UNTIMED).decoded()
         yield referee, request
         tactics = [move for move in request.legal if "tactic" in move or len(move.split()[-2:][0]) > 2]
         referee.answer(rng.choice(tactics if tactics and rng.random() < 0.5 else request.legal), 0)
@@ -132,7 +132,7 @@ def test_the_reason_of_an_opponents_claim_is_that_of_the_real_game(rules: RuleSe
     expected: list[list[str]] = [[], []]
     heard: list[list[str]] = [[], []]
     while ask := referee.ask():
-        request = referee.request(ask, 1, Points(0, 0), UNTIMED).decoded()
+        request = ask.request(1, Points(0, 0), UNTIMED).decoded()
         heard[ask.seat] += [*view_of(rules, request).why_claimed(request.events).values()][::-1]
         claims = [action for action in ask.legal if action.kind is Kind.CLAIM]
         action = rng.choice(claims or ask.legal)

@@ -70,8 +70,8 @@ def test_a_tournament_does_not_go_on_from_rounds_that_are_not_its_own(
     bots = "".join(
         f'[[bot]]\nname = "{name}"\ncmd = ["{sys.executable}", "{STEADY_BOT}", "{name}"]\n' for name in ("a", "b")
     )
-    server = '[server]\nlisten = "127.0.0.1:0"\npublic-seed = true\n'
-    cup.write_text(f'rounds = 4\nseed = "7"\n{server}[each]\nst = 5\n{bots}')
+    server = '[server]\nlisten = "127.0.0.1:0"\n'
+    cup.write_text(f"rounds = 4\n{server}[each]\nst = 5\n{bots}")
     served = arena("serve", str(cup), "--quiet")
     assert served.exit_code == 2
     assert f"{journal}:3: {words}; mend or remove the line to resume" in served.output

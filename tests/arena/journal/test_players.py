@@ -5,8 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from arena.journal.identity import bot_line
+from arena.journal.lines import encoded
 from arena.journal.verify import verify_journals
+from protocol.messages import PROTOCOL, BotHello
 from tests.helpers.raw_journals import Line, run, write
+from tests.helpers.rounds import STARTED
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,12 @@ def test_an_identity_that_is_missing_or_comes_too_late_is_found_out(lines: list[
     assert problems(journal, [lines[0], lines[2], lines[3], lines[1], *lines[4:]]) == [f"round 1.1-2.1: {said}"]
 
 
+def test_none_of_many_versions_of_a_bot_is_forgotten(lines: list[Line], journal: Path) -> None:
+    hellos = (BotHello(PROTOCOL, "a", str(number)) for number in range(150))
+    others = [msgspec.json.decode(encoded(bot_line("a", hello, None, STARTED))) for hello in hellos]
+    assert problems(journal, [*lines[:3], *others, *lines[3:]]) == []
+
+
 def test_an_exchanged_player_is_found_out(lines: list[Line], journal: Path) -> None:
     lines[3]["players"].reverse()
     one, two = lines[1]["id"], lines[2]["id"]
@@ -68,7 +78,7 @@ def test_rounds_of_older_versions_among_others_are_only_mentioned(lines: list[Li
     del lines[4]["players"], lines[5]["players"]
     report = verify_journals([write(journal, lines)])
     assert report.problems == []
-    assert f"{journal}: 2 of 4 rounds do not say which versions of the bots played" in report.remarks
+    assert f"{journal}:1: 2 of 4 rounds do not say which versions of the bots played" in report.remarks
 
 
 @pytest.mark.parametrize("players", [7, [], ["x"], ["x", "y", "z"], [1, 2], "ab", {}])

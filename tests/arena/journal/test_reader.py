@@ -1,5 +1,6 @@
 """The one reader of journals: what it yields, what it leaves out, and that all who read through it agree."""
 
+import shutil
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from arena.journal.bot_history import Meetings
 from arena.journal.file import rescue
 from arena.journal.finished_rounds import FinishedRounds
 from arena.journal.index import rounds_in
-from arena.journal.lines import Journal, JournalError, RoundLine, RoundName, TournamentLine
+from arena.journal.lines import Journal, JournalError, RoundName
 from arena.journal.reader import JournalReader
 from arena.journal.verify import verify_journals
 from arena.plan.recorded_config import RecordedBot, RecordedConfig, differences, readable_part
@@ -24,7 +25,6 @@ from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT
 from tests.helpers.tournaments import anonymous, configured, played, steady
 
-OLD = sorted((ROOT / "tests/golden/old_journals").glob("*.jsonl"))
 Line = dict[str, Any]
 
 
@@ -74,7 +74,7 @@ def test_all_readers_leave_out_a_round_that_comes_twice(count: int, lines: list[
         assert len(said) == 1
         assert said[0].startswith(what)
     with Journal(path) as journal, pytest.raises(JournalError, match=r"is in the journal twice.*; mend or remove"):
-        read_past(journal, 5)
+        read_past(journal)
 
 
 def test_who_was_read_is_remembered_without_growing() -> None:
@@ -120,23 +120,54 @@ def test_a_rescue_keeps_the_opening_line_as_it_was_written(lines: list[Line], tm
     path = write(tmp_path / "cup.jsonl", lines)
     first = path.read_bytes().splitlines(keepends=True)[0]
     with Journal(path) as journal:
-        read_past(journal, 5)
+        read_past(journal)
         path.write_bytes(b"")
         rescued = rescue(journal, b"", 0)
     assert rescued.path is not None
     assert rescued.path.read_bytes() == first
 
 
-@pytest.mark.parametrize("path", OLD, ids=[path.stem for path in OLD])
-def test_journals_of_older_versions_have_what_they_have(path: Path) -> None:
-    reader = JournalReader(RoundLine)
-    tournament, entry = next(reader.read(path))
-    assert tournament is not None
-    assert isinstance(entry.line, TournamentLine)
-    config = tournament.config
-    assert (config.deals, config.pairs, config.max_voids, config.first_cycle) == (None, None, None, 1)
-    assert [bot.name for bot in config.bots or ()] == ["greedy", "random"]
-    assert config.total == fold([path])[0].rounds == verify_journals([path]).rounds
+READERS = ("table", "table --sprt", "verify", "replay", "report", "regress greedy", "resume")
+OF_0_1 = "this tournament was played by version 0.1, which made deals in another way; this version cannot read it"
+MIRRORED = "this tournament was played with mirrored rounds (mirror = true), which this version cannot read"
+
+
+def check_refused(path: Path, words: str, reason: str) -> None:
+    before = path.read_bytes()
+    command, *more = words.split()
+    if command == "resume":
+        result = arena("run", "greedy", "random", "--rounds", "4", "--journal", path)
+    else:
+        result = arena(command, path, *more)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"Error: {path}:1: {reason}\n"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", READERS)
+def test_a_journal_of_version_0_1_is_refused_with_one_sentence(words: str, tmp_path: Path) -> None:
+    path = tmp_path / "cup.jsonl"
+    shutil.copy(ROOT / "tests/golden/journal_of_0.1.jsonl", path)
+    check_refused(path, words, OF_0_1)
+
+
+@pytest.mark.parametrize("words", READERS)
+@pytest.mark.parametrize("damage", [{}, {"cycles": 0}])
+def test_a_journal_of_mirrored_rounds_is_refused_with_one_sentence(
+    words: str, damage: Line, lines: list[Line], tmp_path: Path
+) -> None:
+    lines[0]["config"] |= {"mirror": True} | damage
+    check_refused(write(tmp_path / "cup.jsonl", lines), words, MIRRORED)
+
+
+def test_an_opening_line_that_says_that_rounds_are_not_mirrored_is_read_and_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "cup.jsonl"
+    config = configured(steady("a"), steady("b"), journal=path, rounds="4")
+    played(config)
+    opening, *rounds = (msgspec.json.decode(line) for line in path.read_bytes().splitlines())
+    opening["config"]["mirror"] = False
+    write(path, [opening, *rounds[:3]])
+    assert len(played(config)) == 4
     assert verify_journals([path]).problems == []
 
 
@@ -154,11 +185,11 @@ def test_of_a_damaged_configuration_the_rest_is_read(lines: list[Line], tmp_path
 
 def resume_error(path: Path) -> JournalError:
     with Journal(path) as journal, pytest.raises(JournalError) as caught:
-        read_past(journal, 5)
+        read_past(journal)
     return caught.value
 
 
-@pytest.mark.parametrize("name", ["rules", "format", "cycles", "rounds", "mirror", "bots"])
+@pytest.mark.parametrize("name", ["rules", "format", "cycles", "rounds", "pairs", "bots"])
 def test_a_field_that_is_missing_is_named(name: str, lines: list[Line], tmp_path: Path) -> None:
     del lines[0]["config"][name]
     path = write(tmp_path / "cup.jsonl", lines)
@@ -189,7 +220,6 @@ CONFIG = RecordedConfig(
     format=Format.ROUND_ROBIN,
     cycles=2,
     rounds=4,
-    mirror=False,
     bots=(
         RecordedBot(name="a", cmd=("./a", "--depth", "3"), dir=None, env=(), clock=TimeLimits(), memory=None),
         RecordedBot(name="b", remote=True, clock=TimeLimits()),
@@ -202,7 +232,6 @@ CONFIG = RecordedConfig(
     [
         (changed(cycles=3), "the journal has cycles = 2, now it is 3"),
         (changed(event="league"), 'the journal has event = "cup", now it is "league"'),
-        (changed(mirror=True), "the journal has mirror = false, now it is true"),
         (changed(format=Format.GAUNTLET), 'the journal has format = "roundrobin", now it is "gauntlet"'),
         (changed(max_voids=3), "the journal has max-voids = none, now it is 3"),
         (changed(bots=CONFIG.bots and CONFIG.bots[:1]), "the journal has the bots a, b, now there are a"),

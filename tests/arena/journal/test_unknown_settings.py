@@ -34,7 +34,8 @@ def change_opening(
 
 
 @pytest.mark.parametrize(
-    ("change", "name"), [({"swiss": True}, "swiss"), ({"bot": {"gpu": 1}}, "gpu"), ({"pairs": False}, "pairs = false")]
+    ("change", "name"),
+    [({"swiss": True}, "swiss"), ({"bot": {"gpu": 1}}, "gpu"), ({"pairs": False}, "`pairs` does not fit")],
 )
 def test_a_tournament_is_not_resumed_with_other_settings_than_it_began_with(
     journal: Path, change: dict[str, Any], name: str

@@ -8,8 +8,7 @@ import pytest
 
 from arena.match.host import Host
 from arena.match.referee import Referee
-from arena.match.reveals import Reveals
-from arena.plan.deals import DealKey, Dealt
+from arena.plan.deals import DealKey
 from arena.plan.schedule import Format, PlannedMatch, schedule
 from engine.cards import SEATS, Seat, card_texts, other
 from engine.ruleset import PRESETS
@@ -70,8 +69,8 @@ class Bot:
         assert self.session.receive(self.end.send(message).rstrip(b"\n")) == message
 
 
-def planned_match(rounds: int = 2, *, mirrored: bool = False) -> PlannedMatch:
-    return schedule(2, Format.ROUND_ROBIN, 1, rounds, mirrored, RULES)[0]
+def planned_match(rounds: int = 2) -> PlannedMatch:
+    return schedule(2, Format.ROUND_ROBIN, 1, rounds, RULES)[0]
 
 
 def host_of(bot: Bot, seat: Seat, planned: PlannedMatch) -> Host:
@@ -82,19 +81,17 @@ def host_of(bot: Bot, seat: Seat, planned: PlannedMatch) -> Host:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("mirrored", [True, False])
-def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat, mirrored: bool) -> None:
-    planned, bot, rng, deals = planned_match(4, mirrored=mirrored), Bot(), random.Random(1), DealCheck()
-    host, reveals, score = host_of(bot, seat, planned), Reveals(planned.rounds, {}), Score(RULES, planned.first)
+def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat) -> None:
+    planned, bot, rng, deals = planned_match(4), Bot(), random.Random(1), DealCheck()
+    host, score = host_of(bot, seat, planned), Score(RULES, planned.first)
     bot.connect()
     bot.hear(host.start_match())
     assert host.start_match() is None
     for each in planned.rounds:
         score = score.begun_by(each.first)
-        mirrored_seed = KEY.seed(each.mirrors, 0, 0) if each.mirrors else None
-        dealt = KEY.deal(each, RULES, mirrored_seed=mirrored_seed)
+        dealt = KEY.deal(each, RULES)
         referee = Referee(RULES, dealt.deal, score.first)
-        start = host.start_round(referee, reveals.dealt(each, dealt), score)
+        start = host.start_round(referee, dealt.revealed(each.number), score)
         bot.hear(start)
         assert start.hand == card_texts(tuple(referee.game.hands[seat]))
         assert (start.first == "you") is (score.first == seat)
@@ -108,7 +105,7 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat, mirror
                 bot.say(Action(request.id, move))
             referee.answer(move, 0)
         assert referee.outcome is not None
-        bot.hear(host.end_round(referee.outcome, reveals.after(each)))
+        bot.hear(host.end_round(referee.outcome, [dealt.revealed(each.number)]))
         score = score.after(referee.outcome)
     end = host.end_match(score)
     bot.hear(end)
@@ -176,32 +173,8 @@ def test_ids_rise_from_where_the_connection_is_by_the_step_that_is_wanted() -> N
     assert again.id == 41
     assert again.decoded() == msgspec.structs.replace(first.decoded(), id=41)
     assert host.ask_again(first.with_id(90)) == first.with_id(90)
-    host.id_step = 1001
+    bot.session.id_step = 1001
     assert host.ask(ask, UNTIMED).id == 1041
-
-
-def test_deals_of_void_rounds_are_revealed_with_the_next_round_unless_they_come_again() -> None:
-    planned = planned_match(2, mirrored=True)
-    one, two = planned.rounds
-    reveals = Reveals(planned.rounds, {})
-    dealt = [Dealt(str(n), f"salt {n}", KEY.deal(one, RULES).deal, n) for n in (1, 2, 3, 4)]
-    reveals.dealt(one, dealt[0])
-    reveals.void(one)
-    reveals.dealt(one, dealt[1])
-    assert reveals.after(one) == [dealt[0].revealed(1)]  # its own deal comes again in round 2
-    reveals.dealt(two, dealt[2])
-    reveals.void(two)
-    reveals.dealt(two, dealt[3])
-    assert reveals.after(two) == [dealt[1].revealed(1), dealt[3].revealed(2)]
-
-
-def test_deals_from_before_a_resume_are_revealed_with_their_mirrored_rounds() -> None:
-    planned = planned_match(2, mirrored=True)
-    one, two = planned.rounds
-    before, now = KEY.deal(one, RULES), KEY.deal(two, RULES)
-    reveals = Reveals(planned.rounds, {1: before})
-    reveals.dealt(two, now)
-    assert reveals.after(two) == [before.revealed(1), now.revealed(2)]
 
 
 def test_a_bot_that_came_back_on_another_connection_is_where_it_was() -> None:

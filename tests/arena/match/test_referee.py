@@ -53,17 +53,17 @@ def test_each_seat_hears_once_what_happened_since_its_last_question() -> None:
     played = referee("base")
     first = played.ask()
     assert first is not None
-    assert played.request(first, 1, NO_POINTS, UNTIMED).decoded().events == ()
+    assert first.request(1, NO_POINTS, UNTIMED).decoded().events == ()
     played.answer(first.legal[0].text, 5)
     second = played.ask()
     assert second is not None
     assert second.seat == 1
-    heard = played.request(second, 1, NO_POINTS, UNTIMED).decoded().events
+    heard = second.request(1, NO_POINTS, UNTIMED).decoded().events
     assert [(event.by, event.move) for event in heard] == [("opponent", first.legal[0].text)]
     played.answer(second.legal[0].text, 5)
     third = played.ask()
     assert third is not None
-    heard = played.request(third, 2, NO_POINTS, UNTIMED).decoded().events
+    heard = third.request(2, NO_POINTS, UNTIMED).decoded().events
     assert [event.by for event in heard] == ["you", "opponent"]
 
 
@@ -72,7 +72,7 @@ def test_the_end_of_a_round_tells_each_seat_what_its_requests_did_not() -> None:
         played, told = referee("tactics", str(seed)), [0, 0]
         rng = random.Random(seed)
         while ask := played.ask():
-            told[ask.seat] += len(played.request(ask, 1, NO_POINTS, UNTIMED).decoded().events)
+            told[ask.seat] += len(ask.request(1, NO_POINTS, UNTIMED).decoded().events)
             played.answer(rng.choice(ask.legal).text, 5)
         for seat in SEATS:
             last = played.last_news(seat, NO_POINTS).decoded()
@@ -88,7 +88,7 @@ def test_a_returned_card_is_masked_for_the_opponent_only() -> None:
         played = referee("tactics", str(seed))
         rng = random.Random(seed)
         while ask := played.ask():
-            request = played.request(ask, 1, NO_POINTS, UNTIMED).decoded()
+            request = ask.request(1, NO_POINTS, UNTIMED).decoded()
             for event in request.events:
                 if event.move.startswith("return "):
                     masked = event.move in ("return clan", "return tactic")
@@ -162,7 +162,7 @@ def test_requests_are_encoded_as_the_protocol_encodes_them(rules: RuleSet, seed:
     while ask := played.ask():
         number, points = rng.randrange(1, 2**53), Points(rng.randrange(100), rng.randrange(100))
         clock = rng.choice([UNTIMED, Clock(1000, None), Clock(None, rng.randrange(10**6)), Clock(500, 0)])
-        request = played.request(ask, number, points, clock, with_legal=rng.random() < 0.9)
+        request = ask.request(number, points, clock, with_legal=rng.random() < 0.9)
         decoded = request.decoded()
         assert request.line == encode(decoded)
         assert (decoded.id, decoded.phase, decoded.clock) == (number, played.game.phase.value, clock)
@@ -175,7 +175,7 @@ def test_a_request_can_leave_out_the_legal_moves() -> None:
     played = referee()
     ask = played.ask()
     assert ask is not None
-    assert played.request(ask, 1, NO_POINTS, UNTIMED, with_legal=False).decoded().legal == ()
+    assert ask.request(1, NO_POINTS, UNTIMED, with_legal=False).decoded().legal == ()
 
 
 def test_a_note_is_cut_where_it_can_be_seen_and_a_bot_has_so_many_in_a_round() -> None:
@@ -217,7 +217,7 @@ def test_a_round_is_led_back_to_the_last_decision_of_a_seat() -> None:
     ask = again.ask()
     assert ask is not None
     assert ask.seat == seat
-    request = again.request(ask, 1, NO_POINTS, UNTIMED).decoded()
+    request = ask.request(1, NO_POINTS, UNTIMED).decoded()
     assert len(request.events) == len(before)  # all since the round began, because the bot was started again
 
 

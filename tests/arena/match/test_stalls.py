@@ -1,5 +1,6 @@
 """Deadlines while the arena, or the whole machine, stands still: nobody is blamed for it, and nobody can use it."""
 
+import json
 import signal
 import subprocess
 import time
@@ -28,7 +29,7 @@ from tests.helpers.jobs import play_in_this_process
 from tests.helpers.processes import bad_command, send_to_all, workers_of
 from tests.helpers.tournaments import command, configured, limited, rounds_in, steady
 
-LATE = limited(f"late={bad_command('late')}", st="0.8", timemargin="0")  # it answers 0.2 seconds late
+SILENT = limited(f"late={bad_command('hang')}", st="0.8", timemargin="0")
 
 
 async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testing.MockClock) -> None:
@@ -50,19 +51,23 @@ async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testi
 
 
 class Stalled(Stalls):
-    """Of a machine that stood still at every deadline, from so many seconds before it."""
+    """Of a machine that stood still at every deadline, from so many seconds before it. Makes a file when it is asked,
+    which is after the deadline."""
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float, asked: Path | None = None):
         super().__init__(lambda: 0)
         self._seconds = seconds
+        self._asked = asked
 
     def stall_at(self, moment: float) -> Stall | None:
+        if self._asked:
+            self._asked.touch()
         return Stall(moment - self._seconds, moment + 0.001)
 
 
-class StalledWatchdog(Watchdog):
-    def stall_at(self, moment: float) -> Stall | None:
-        return Stalled(5).stall_at(moment)
+def late(until: Path) -> str:
+    """A bot that answers as soon as there is this file."""
+    return limited(f"late={bad_command('late')} {until}", st="0.8", timemargin="0")
 
 
 def play_one_round(
@@ -92,33 +97,33 @@ def call_after(driver: Driver, seconds: float, call: Callable[[], None]) -> Logi
 
 
 @both_drivers
-@pytest.mark.parametrize(
-    ("stalled_before", "may_excuse", "is_void"), [(5.0, True, True), (0.05, True, False), (5.0, False, False)]
-)
 def test_a_bot_that_stood_still_as_well_has_the_time_that_it_had_left(
-    run: RunLogic[PlayedRound], stalled_before: float, may_excuse: bool, is_void: bool
+    run: RunLogic[PlayedRound], tmp_path: Path
 ) -> None:
-    config = configured(LATE, steady("good"))
-    played = play_one_round(run, config, Stalled(stalled_before), may_excuse)
-    if is_void:
-        assert played.void is not None
-        assert played.void.excused == SEATS[0]
-        assert "when the time of late ran out" in played.void.reason
-        assert played.referee.outcome is None
-    else:
-        assert played.void is None
-        assert played.referee.fault is not None
-        assert played.referee.fault.ending is Fault.TIMEOUT
+    deadline = tmp_path / "deadline"
+    played = play_one_round(run, configured(late(deadline), steady("good")), Stalled(60, deadline))
+    assert played.void is not None
+    assert played.void.excused == SEATS[0]
+    assert "when the time of late ran out" in played.void.reason
+    assert played.referee.outcome is None
+
+
+@both_drivers
+@pytest.mark.parametrize(("stalled_before", "may_excuse"), [(0.05, True), (60.0, False)])
+def test_a_bot_that_does_not_answer_in_that_time_or_was_excused_too_often_is_late(
+    run: RunLogic[PlayedRound], stalled_before: float, may_excuse: bool
+) -> None:
+    played = play_one_round(run, configured(SILENT, steady("good")), Stalled(stalled_before), may_excuse)
+    assert_late(played)
 
 
 @both_drivers
 def test_delay_elsewhere_than_at_the_deadline_excuses_nothing(run: RunLogic[PlayedRound]) -> None:
     """The arena stands still while the bot thinks, long before its time is up; the bot is late all the same."""
-    config = configured(LATE, steady("good"))
-    for _ in range(20):  # the machine may be so busy that the arena really stands still at the deadline
-        played = play_one_round(run, config, meanwhile=lambda: time.sleep(0.3))
-        if played.void is None:
-            break
+    assert_late(play_one_round(run, configured(SILENT, steady("good")), meanwhile=lambda: time.sleep(0.3)))
+
+
+def assert_late(played: PlayedRound) -> None:
     assert played.void is None
     assert played.referee.fault is not None
     assert played.referee.fault.ending is Fault.TIMEOUT
@@ -154,9 +159,16 @@ def test_a_slow_start_is_excused_only_by_a_stall_when_its_time_was_up(
 def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    deadline, journal, log = tmp_path / "deadline", tmp_path / "cup.jsonl", tmp_path / "heard.jsonl"
+
+    class StalledWatchdog(Watchdog):
+        def stall_at(self, moment: float) -> Stall | None:
+            return Stalled(60, deadline).stall_at(moment)
+
     play_in_this_process(monkeypatch, StalledWatchdog)
-    journal = tmp_path / "cup.jsonl"
-    config = configured(LATE, steady("good"), journal=journal, max_voids="2", rounds="1", start="none")
+    config = configured(
+        late(deadline), steady("good", f"log={log}"), journal=journal, max_voids="2", rounds="1", start="none"
+    )
     drive(config, Quiet())
     lines = [entry.line for entry in read(journal, JournalLine)]
     voids = [line for line in lines if isinstance(line, VoidLine)]
@@ -166,6 +178,8 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     planned = planned_matches(config)[0].rounds[0]
     assert line.seed == KEY.seed(planned.id, 2, 0)
     assert len({KEY.seed(planned.id, voids, 0) for voids in range(3)}) == 3
+    (end,) = [message for text in log.read_text().splitlines() if (message := json.loads(text))["type"] == "round_end"]
+    assert [deal.get("attempt", 1) for deal in end["deals"]] == [1, 2, 3]  # those of void attempts are revealed, too
     assert verify_journals([journal]).problems == []
     standings, _ = fold([journal])
     table = render(standings, standings.rate())

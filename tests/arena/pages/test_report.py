@@ -120,6 +120,7 @@ def test_a_file_that_cannot_be_written_is_named_and_no_half_page_is_left(limit: 
     assert _whole(folder)
 
 
+@pytest.mark.extended
 def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -213,7 +214,7 @@ def test_pages_allow_nothing_but_themselves(tmp_path: Path) -> None:
 def test_commands_and_environments_of_bots_are_not_shown(tmp_path: Path) -> None:
     ran(write(tmp_path / "cup.jsonl", 6), "-o", tmp_path / "out")
     for path in (tmp_path / "out").rglob("*.*"):
-        assert "hunter2" not in path.read_text()
+        assert "TOKEN" not in path.read_text()
         assert "./bot" not in path.read_text()
 
 

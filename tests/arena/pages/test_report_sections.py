@@ -14,7 +14,7 @@ from tests.helpers.summaries import line, opening, written
 def test_the_first_player_section_compares_beginning_with_second(tmp_path: Path) -> None:
     journal = written(
         tmp_path / "journal.jsonl",
-        opening(rounds=4, mirror=False),
+        opening(rounds=4, pairs=False),
         line("m.1", 0, (5, 2), first=0),
         line("m.2", 1, (2, 5), first=1),
         line("m.3", 1, (2, 5), first=0),
@@ -38,7 +38,7 @@ def test_without_rounds_by_the_rules_there_is_no_first_player_section(tmp_path: 
 def test_the_standings_have_ranges_of_ranks_and_a_link_to_what_the_numbers_mean(tmp_path: Path) -> None:
     rounds = [line(f"m.{n}", 0, (5, 2), pair=f"m.{n - 1 + n % 2}") for n in range(1, 13)]
     even = [line("n.1", 0, (5, 2), bots=("a", "c")), line("n.2", 1, (2, 5), bots=("a", "c"), pair="n.1")]
-    journal = written(tmp_path / "journal.jsonl", opening(rounds=12, mirror=False, pairs=True, bots=3), *rounds, *even)
+    journal = written(tmp_path / "journal.jsonl", opening(rounds=12, bots=3), *rounds, *even)
     text = report_page(gather([journal]), (), None)
     standings = text.partition('id="standings"')[2].partition("</section>")[0]
     assert "Ranks</th>" in standings
@@ -52,5 +52,5 @@ def test_the_standings_have_ranges_of_ranks_and_a_link_to_what_the_numbers_mean(
 def test_a_report_whose_rounds_ended_by_faults_in_more_than_half_says_so(tmp_path: Path) -> None:
     crash: dict[str, Any] = {"ending": "crashed", "fault": {"seat": 1}}
     rounds = [line("m.1", 0, (5, 0), **crash), line("m.2", 0, (5, 0), **crash), line("m.3", 0, (5, 2))]
-    journal = written(tmp_path / "journal.jsonl", opening(rounds=3, mirror=False), *rounds)
+    journal = written(tmp_path / "journal.jsonl", opening(rounds=3, pairs=False), *rounds)
     assert "2 of 3 rounds ended by a fault" in report_page(gather([journal]), (), None)

@@ -130,9 +130,9 @@ NO_PROGRAM = "there is no program 'no-such-bot'"  # which is found out after all
         ("no-such-bot", "--sandbox", "true", "random"),
         ("--sandbox", "--rounds", "2", "no-such-bot", "random"),
         ("--rounds", "2", "--sandbox", "--", "no-such-bot", "random"),
-        ("--mirror", "--sandbox", "no-such-bot", "random"),
-        ("--mirror", "no-such-bot", "random"),
-        ("--mirror", "false", "no-such-bot", "random", "--sandbox", "false"),
+        ("--affinity", "--sandbox", "no-such-bot", "random"),
+        ("--affinity", "no-such-bot", "random"),
+        ("--affinity", "false", "no-such-bot", "random", "--sandbox", "false"),
     ],
 )
 def test_an_option_that_may_stand_alone_takes_no_bot_for_its_value(words: tuple[str, ...]) -> None:
@@ -170,7 +170,8 @@ def test_a_sandbox_is_recorded_and_read_again() -> None:
         "user": "games",
     }
     again = msgspec.json.decode(msgspec.json.encode(recorded_bot(bot)), type=RecordedBot)
-    assert spec_of(again).sandbox == FULL
+    assert again.sandbox == FULL
+    assert spec_of(again).sandbox == attrs.evolve(FULL, expose=(), user=None)  # the starter's own
 
 
 def test_the_record_does_not_show_where_the_tournament_is_played(

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.plan.schedule import Format, PlannedMatch, pairing_count, schedule
-from engine.cards import SEATS, other
+from engine.cards import SEATS
 from engine.ruleset import PRESETS
 
 BASE = PRESETS["base"]
 
 
-def planned(bots: int = 4, cycles: int = 1, rounds: int = 6, mirrored: bool = True) -> tuple[PlannedMatch, ...]:
-    return schedule(bots, Format.ROUND_ROBIN, cycles, rounds, mirrored, BASE)
+def planned(bots: int = 4, cycles: int = 1, rounds: int = 6) -> tuple[PlannedMatch, ...]:
+    return schedule(bots, Format.ROUND_ROBIN, cycles, rounds, BASE)
 
 
 @given(st.integers(2, 12), st.integers(1, 4))
@@ -34,7 +34,7 @@ def test_whoever_stops_early_stops_fairly(bots: int) -> None:
 
 
 def test_in_a_gauntlet_the_first_bot_meets_all_others() -> None:
-    matches = schedule(4, Format.GAUNTLET, 2, 2, True, BASE)
+    matches = schedule(4, Format.GAUNTLET, 2, 2, BASE)
     assert [match.bots for match in matches] == [(0, 1), (0, 2), (0, 3)] * 2
 
 
@@ -45,44 +45,27 @@ def test_ids_are_unique_and_stable() -> None:
     assert planned()[0].rounds[0].id == "1.1-4.1"
 
 
-@pytest.mark.parametrize("rounds", [2, 4, 6, 8, 10, 20])
-def test_mirrored_rounds_come_in_pairs_half_a_match_apart(rounds: int) -> None:
-    for match in planned(rounds=rounds, cycles=2):
-        by_id = {each.id: each for each in match.rounds}
-        seconds = [each for each in match.rounds if each.mirrors]
-        assert sorted(each.pair for each in seconds) == sorted(each.id for each in match.rounds if not each.mirrors)
-        for second in seconds:
-            assert second.mirrors == second.pair
-            first = by_id[second.pair]
-            assert first.first is not None
-            assert second.first == other(first.first)  # exchanges the hands
-            assert abs(second.number - first.number - rounds // 2) <= 1
-            assert second.number > first.number
-
-
-@pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize("rounds", [2, 4, 6, 10])
-def test_the_players_alternate_in_beginning(rounds: int, mirrored: bool) -> None:
-    for match in planned(rounds=rounds, mirrored=mirrored):
+def test_the_players_alternate_in_beginning(rounds: int) -> None:
+    for match in planned(rounds=rounds):
         begins = [each.first for each in match.rounds]
         assert all(a != b for a, b in pairwise(begins))
 
 
 def test_over_the_cycles_each_begins_as_often_as_the_other() -> None:
-    begins = Counter((match.bots, match.rounds[0].first) for match in planned(cycles=4, rounds=1, mirrored=False))
+    begins = Counter((match.bots, match.rounds[0].first) for match in planned(cycles=4, rounds=1))
     assert set(begins.values()) == {2}
 
 
 def test_with_winner_begins_only_the_first_round_is_fixed() -> None:
-    match = schedule(2, Format.ROUND_ROBIN, 1, 4, False, PRESETS["classic"])[0]
+    match = schedule(2, Format.ROUND_ROBIN, 1, 4, PRESETS["classic"])[0]
     assert [each.first for each in match.rounds] == [SEATS[1], None, None, None]
     assert [each.pair for each in match.rounds] == [each.id for each in match.rounds]  # nobody is sure to begin once
 
 
 def test_two_rounds_in_which_each_begins_once_are_a_pair() -> None:
-    match = planned(rounds=5, mirrored=False)[0]
+    match = planned(rounds=5)[0]
     assert [each.pair.rpartition(".")[2] for each in match.rounds] == ["1", "1", "3", "3", "5"]
-    assert not any(each.mirrors for each in match.rounds)
     for one, two in zip(match.rounds[0:4:2], match.rounds[1:4:2], strict=True):
         assert one.first != two.first
 
@@ -90,4 +73,4 @@ def test_two_rounds_in_which_each_begins_once_are_a_pair() -> None:
 @pytest.mark.parametrize("form", Format)
 @pytest.mark.parametrize("bots", [2, 3, 4, 7])
 def test_pairings_are_counted_without_planning_them(bots: int, form: Format) -> None:
-    assert pairing_count(bots, form) == len(schedule(bots, form, 1, 2, True, BASE))
+    assert pairing_count(bots, form) == len(schedule(bots, form, 1, 2, BASE))

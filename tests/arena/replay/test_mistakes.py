@@ -12,6 +12,7 @@ from arena.replay.build import replay_of
 from arena.replay.mistakes import mistakes_of
 from engine.ruleset import PRESETS
 from tests.helpers.rounds import OPENING, random_round, written
+from tests.helpers.sampling import sampled
 
 
 def rounds() -> list[RoundLine]:
@@ -24,7 +25,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("mistakes") / "cup.jsonl", *rounds())
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", sampled([0, 2], 0))
 def test_they_are_the_worst_decisions_of_all_its_rounds(journal: Path, workers: int) -> None:
     expected = []
     for line in rounds():

@@ -54,6 +54,7 @@ def assert_steps_both_ways(replay: Replay) -> None:
         assert (places, values) == state(before.position), step
 
 
+@pytest.mark.extended
 @given(rule_sets, seeds)
 def test_movements_lead_to_every_position_and_back(rules: RuleSet, seed: int) -> None:
     replay = replay_of(random_round(rules, seed))

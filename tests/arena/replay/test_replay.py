@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from arena.journal.index import rounds_in
 from arena.journal.lines import TournamentLine, encoded
+from arena.plan.deals import SCHEME
 from arena.plan.recorded_config import RecordedConfig
 from arena.replay.board import board, coloured, text
 from arena.replay.build import replay_of
@@ -212,7 +213,7 @@ def test_a_round_against_the_rules_says_where(tmp_path: Path) -> None:
 
 def test_rounds_of_the_same_name_are_told_apart_by_their_line(tmp_path: Path) -> None:
     line = golden_round("base")
-    other = encoded(TournamentLine(config=RecordedConfig(seed="y"), started="2026-02-01T12:00:00Z"))
+    other = encoded(TournamentLine(config=RecordedConfig(seed="y", deals=SCHEME), started="2026-02-01T12:00:00Z"))
     path = written(tmp_path / "cup.jsonl", line, other, msgspec.structs.replace(line, bots=("dan", "eve")))
     assert listed(arena("replay", path)) == ["1.1-2.1@2", "1.1-2.1@4"]
     assert "say which: 1.1-2.1@2, 1.1-2.1@4" in arena("replay", path, "1.1-2.1").stderr

@@ -150,6 +150,23 @@ def test_all_names_together_are_bounded_and_their_owners_still_come_in(monkeypat
     assert len(registry.lasting_claims()) == 10
 
 
+def test_a_stranger_cannot_fill_the_names_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest name that never played makes room, but none of the file, none that played, and none that is here."""
+    monkeypatch.setattr("arena.server.admission.MOST_NAMES", 5)
+    registry = Registry([RemoteSpec("anna", token_hash("a"))], open_door=True, names=32)
+    for name in ("player", "here", "old", "young"):
+        registry.admit(hello(name, "t"), nobody_holds, HERE, 0.0)
+    registry.begin(["player", "here"], ["here"], closed=False)
+    registry.begin(["anna"], ["here"], closed=False)
+    registry.admit(hello("new", "t"), nobody_holds, HERE, 0.0)
+    assert {claim.name for claim in registry.lasting_claims()} == {"anna", "player", "here", "young", "new"}
+    assert registry.has_news
+    registry.left("young")
+    registry.admit(hello("newer", "t"), nobody_holds, HERE, 0.0)
+    assert refusal(registry, hello("newest", "t")) is Refusal.FULL
+    assert {claim.name for claim in registry.lasting_claims()} == {"anna", "player", "here", "new", "newer"}
+
+
 def test_a_name_that_once_had_a_token_never_becomes_free() -> None:
     """Whether the bot has played or not, and whether it chose the token or the tournament file had it."""
     registry = Registry([RemoteSpec("anna", token_hash("a"))], open_door=True, names=32)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 import trio
+from msgspec import UNSET
 
 from arena.journal.deal_secret import secret_path
+from arena.journal.file import line_hash
 from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, VoidLine, read
 from arena.plan.deals import DealKey
 from arena.server.events import ServerEvent
@@ -158,6 +160,8 @@ async def test_a_server_for_ever_goes_on_with_the_cycle_that_was_left(tmp_path: 
     promises = [line.config.seed_hash for line in lines if isinstance(line, TournamentLine)]
     revealed = next(line.secret for line in lines if isinstance(line, RevealLine))
     assert DealKey(revealed).hash == promises[0] != promises[1]  # the first cycle tells nothing about the second
+    opening, *_ = served.journal.read_bytes().splitlines(keepends=True)
+    assert [line.follows for line in lines if isinstance(line, TournamentLine)] == [UNSET, line_hash(opening)]
     assert secret_path(served.journal).exists()
 
 

@@ -92,7 +92,7 @@ def test_who_takes_part_in_the_next_tournament(tmp_path: Path, forever: str, exp
         players = cycles.players(here.__contains__, ["zoe", "yan"])  # yan has left again
         assert [bot.name for bot in players] == expected
         assert not cycles.is_over
-        begun, _ = cycles.begin(players)
-        cycles.count(begun, 3)
+        _, ledger = cycles.begin(players)
+        cycles.count(ledger.state, 3)
         assert cycles.finished == 3
         assert cycles.total == len(players) * (len(players) - 1)  # pairs, of two rounds each

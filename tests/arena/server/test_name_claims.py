@@ -11,7 +11,7 @@ from arena.server.admission import Refusal, Refused, Registry
 from arena.server.name_claims import NamesFile, claim_with, key_of
 from arena.server.rates import place_of
 from protocol.messages import PROTOCOL, BotHello, Error, Request, Welcome
-from tests.helpers.visitors import ELSEWHERE, Visitor, connected, play, serving
+from tests.helpers.visitors import ELSEWHERE, Visitor, connected, play, remote_bots, serving, token_of
 
 LONG_AGO = "2020-01-01T00:00"
 HERE = place_of("192.0.2.7")
@@ -67,15 +67,15 @@ def test_names_of_earlier_cycles_stay_with_their_tokens() -> None:
     registry = Registry([], open_door=True, names=32)
     for name in ("anna", "ben"):
         registry.admit(hello(name, f"the token of {name}"), nobody_is_there, HERE, 0.0)
-    registry.admit(hello("never played", "t"), nobody_is_there, HERE, 0.0)
+    registry.admit(hello("never-played", "t"), nobody_is_there, HERE, 0.0)
     registry.begin(["anna", "ben"], ["anna", "ben"], closed=False)
-    for name in ("anna", "ben", "never played"):
+    for name in ("anna", "ben", "never-played"):
         registry.left(name)
     registry.begin(["cleo", "dora"], ["cleo", "dora"], closed=False)
     registry = restarted(registry, ["cleo", "dora"])
     assert refusal(registry, hello("anna")) is Refusal.NAME_TAKEN
     assert registry.admit(hello("anna", "the token of anna"), nobody_is_there, HERE, 0.0) == "anna"
-    assert refusal(registry, hello("never played", "of another")) is Refusal.NAME_TAKEN
+    assert refusal(registry, hello("never-played", "of another")) is Refusal.NAME_TAKEN
 
 
 def test_a_name_that_nobody_proves_is_claimed_by_the_first_who_comes() -> None:
@@ -126,6 +126,15 @@ async def is_refused(address: str, name: str, token: str | None = None) -> str:
     await visitor.greet(name, token)
     error = await visitor.hear_until(Error)
     return str(error.code)
+
+
+async def test_refusals_that_follow_each_other_at_once_are_all_counted_when_the_server_stops(tmp_path: Path) -> None:
+    async with serving(tmp_path, "", **OPEN) as served:
+        await come(served.address, "anna", "the token of anna")
+        for _ in range(4):
+            assert await is_refused(served.address, "anna", "a guess") == "name-taken"
+    refused = [facts for kind, _, facts in served.heard.told if kind == "refused"]
+    assert sum(1 + facts["unreported"] for facts in refused) == 4
 
 
 async def test_nobody_takes_over_the_place_of_another_when_the_server_is_restarted(tmp_path: Path) -> None:
@@ -202,6 +211,16 @@ async def test_a_name_with_a_token_is_saved_even_if_its_bot_never_played(tmp_pat
                 await served.heard.wait("left", "zoe")
             else:
                 assert (await visitor.hear_until(Error)).code == code
+
+
+async def test_a_token_of_the_file_is_saved_before_anything_is_played(tmp_path: Path) -> None:
+    async with serving(tmp_path, remote_bots("anna"), open="true", forever="true"):
+        pass
+    async with serving(tmp_path, "", open="true", forever="true") as served:  # she is no longer in the file
+        assert served.server.registry.owner(BotHello(PROTOCOL, "anna", token=token_of("anna"))) == "anna"
+        thief = await connected(served.address)
+        await thief.greet("anna", "a token of somebody else")
+        assert (await thief.hear_until(Error)).code == "name-taken"
 
 
 async def test_an_address_that_has_all_its_names_is_told_so(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ async def test_a_wrong_token_is_refused_with_a_reason(tmp_path: Path) -> None:
 async def test_the_token_decides_the_name(tmp_path: Path) -> None:
     async with serving(tmp_path, TWO) as served:
         visitor = await connected(served.address)
-        await visitor.greet("some other name", token_of("ben"))
+        await visitor.greet("another-name", token_of("ben"))
         assert (await visitor.hear_until(Welcome)).name == "ben"
 
 

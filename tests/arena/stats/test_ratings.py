@@ -231,7 +231,7 @@ def test_pairs_that_cancel_out_make_the_interval_smaller_and_pairs_that_agree_ma
 
 
 def simulated(rng: np.random.Generator, true: list[float], units: int, alike: float) -> list[Matchup]:
-    """Mirrored pairs whose second round goes by the luck of the first with the probability `alike`."""
+    """Pairs whose second round goes by the luck of the first with the probability `alike`."""
     matchups = []
     for a, b in combinations(range(len(true)), 2):
         expected = 1 / (1 + 10 ** ((true[b] - true[a]) / 400))

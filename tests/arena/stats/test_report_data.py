@@ -52,7 +52,7 @@ def test_the_most_surprising_wins_come_first_and_faults_surprise_nobody(tmp_path
     assert [upset.number for upset in found.upsets] == [11, 10]
 
 
-def test_the_first_players_score_has_an_interval_by_mirrored_pairs() -> None:
+def test_the_first_players_score_has_an_interval_by_pairs() -> None:
     alike, opposed = FirstMoverStats(), FirstMoverStats()
     for pair in range(100):
         for half_points in (2, 2) if pair % 2 else (0, 0):

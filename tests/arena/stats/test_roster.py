@@ -25,7 +25,7 @@ def cup(*players: BotLine, rules: str = "base", started: str = "now", rounds: in
     """The beginning of a tournament between a and b."""
     bots = [{"name": "a"}, {"name": "b"}]
     config = opening(rounds=rounds, started=started)
-    config["config"] |= {"rules": rules, "bots": bots, "pairs": True, "mirror": False}
+    config["config"] |= {"rules": rules, "bots": bots, "pairs": True}
     return [config, *(msgspec.to_builtins(player) for player in players)]
 
 

@@ -23,7 +23,7 @@ def bot(standings: Standings, name: str) -> BotTotals:
 
 def test_rounds_points_and_results_are_counted_for_both() -> None:
     found = standings_of(
-        opening(rounds=3, mirror=False),
+        opening(rounds=3, pairs=False),
         line("m.1", 0, (5, 2)),
         line("m.2", 1, (1, 5)),
         line("m.3", None, (3, 3)),
@@ -40,7 +40,7 @@ def test_rounds_points_and_results_are_counted_for_both() -> None:
     ]
 
 
-def test_the_two_rounds_of_a_mirrored_pair_are_one_unit() -> None:
+def test_the_two_rounds_of_a_pair_are_one_unit() -> None:
     found = standings_of(
         opening(rounds=4),
         line("m.1", 0, (5, 2)),
@@ -67,7 +67,7 @@ def test_a_pair_is_never_made_of_two_tournaments() -> None:
 
 def test_a_match_is_won_by_points_once_all_its_rounds_are_in() -> None:
     lines = [
-        opening(rounds=2, mirror=False),
+        opening(rounds=2, pairs=False),
         line("m.1", 0, (5, 4)),
         line("m.2", 1, (0, 5)),  # a won as many rounds, but b has more points
         line("n.1", 0, (5, 2)),
@@ -82,7 +82,7 @@ def test_a_match_is_won_by_points_once_all_its_rounds_are_in() -> None:
 
 def test_faults_are_charged_by_kind_to_whose_fault_it_was() -> None:
     found = standings_of(
-        opening(rounds=9, mirror=False),
+        opening(rounds=9, pairs=False),
         line("m.1", 1, (0, 5), ending="timeout", fault={"seat": 0, "detail": "late"}),
         line("m.2", 1, (0, 5), ending="timeout", fault={"seat": 0, "detail": "late"}),
         line("m.3", 0, (5, 0), ending="crashed", fault={"seat": 1, "detail": "exit status 1"}),
@@ -92,7 +92,7 @@ def test_faults_are_charged_by_kind_to_whose_fault_it_was() -> None:
     assert bot(found, "b").faults == {Fault.CRASHED: 1, Fault.FAILED_TO_START: 1}
 
 
-def test_rounds_ended_by_a_fault_can_be_left_out_and_their_mirror_image_stays() -> None:
+def test_rounds_ended_by_a_fault_can_be_left_out_and_the_other_one_of_the_pair_stays() -> None:
     found = standings_of(
         opening(rounds=4),
         line("m.1", 1, (0, 5), ending="timeout", fault={"seat": 0, "detail": "late"}),
@@ -277,5 +277,5 @@ def test_a_round_in_which_a_person_had_help_is_not_rated() -> None:
 
 
 def test_a_match_in_which_every_round_had_help_has_no_score() -> None:
-    found = standings_of(opening(rounds=1, mirror=False), line("m.1", 0, (5, 2), assisted={"seat": 0, "hints": True}))
+    found = standings_of(opening(rounds=1, pairs=False), line("m.1", 0, (5, 2), assisted={"seat": 0, "hints": True}))
     assert match_text(found, "a", "b") == "Rounds in which a person had help, and which are not rated: 1."

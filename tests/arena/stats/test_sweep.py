@@ -18,7 +18,7 @@ def match(wins: int, losses: int = 0, draws: int = 0, **more: Any) -> tuple[str,
     """The score while it is played, and the lines at the end."""
     winners = [0] * wins + [1] * losses + [None] * draws
     rounds = [line(f"m.{n}", won, (5, 5), pair=f"m.{n - 1 + n % 2}", **more) for n, won in enumerate(winners, 1)]
-    standings = standings_of(opening(rounds=len(rounds), mirror=False, pairs=True), *rounds)
+    standings = standings_of(opening(rounds=len(rounds)), *rounds)
     return running_text(standings, "a", "b"), match_text(standings, "a", "b")
 
 

@@ -21,7 +21,7 @@ MOVES = [(0, "play r5 3", 10), (1, "play r1 1", 250), (0, "claim 3", 25)]
 def small_cup(kind: type[RoundResult] = RoundSummary) -> Standings:
     """Three bots; one always wins, one was late once."""
     return standings_of(
-        opening(rounds=4, mirror=True, bots=3),
+        opening(rounds=4, bots=3),
         line("1.1", 0, (5, 2), bots=("fox", "hen"), moves=MOVES),
         line("1.2", 0, (5, 1), bots=("fox", "hen")),
         line("1.3", 0, (5, 3), bots=("fox", "hen"), pair="1.2"),
@@ -67,11 +67,11 @@ def test_moves_are_needed_only_for_columns_that_show_times(form: str, columns: s
 
 def test_the_standings_as_a_table() -> None:
     assert rendered(small_cup()) == text("""
-  Rank  Name      Elo    +/-    Ranks    LOS    Rounds    Score    Draws    Points    Faults
-------  ------  -----  -----  -------  -----  --------  -------  -------  --------  --------
-     1  fox      297*    463      1–3  87.4%         5   100.0%     0.0%        25         0
-     2  hen      -104    252      1–3  73.3%         8    31.2%    12.5%        23         1
-     3  worm     -193    287      1–3      -         5    30.0%    20.0%        14         0
+  Rank  Name      Elo    +/-    Ranks    Rounds    Score    Draws    Points    Faults
+------  ------  -----  -----  -------  --------  -------  -------  --------  --------
+     1  fox      297*    463      1–3         5   100.0%     0.0%        25         0
+     2  hen      -104    252      1–3         8    31.2%    12.5%        23         1
+     3  worm     -193    287      1–3         5    30.0%    20.0%        14         0
 
 * A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 Rounds still to be played: 3 of 12.
@@ -79,13 +79,23 @@ Matches not finished: 1.
 """)
 
 
+def test_the_likelihood_of_superiority_is_shown_to_those_who_ask_for_it() -> None:
+    assert rendered(small_cup(), columns="name,los").startswith("""\
+Name      LOS
+------  -----
+fox     87.4%
+hen     73.3%
+worm        -
+""")
+
+
 def test_the_standings_and_cross_tables_as_markdown() -> None:
     assert rendered(small_cup(), "markdown", cross=True) == text("""
-|   Rank | Name   |   Elo |   +/- |   Ranks |   LOS |   Rounds |   Score |   Draws |   Points |   Faults |
-|-------:|:-------|------:|------:|--------:|------:|---------:|--------:|--------:|---------:|---------:|
-|      1 | fox    | 297\\* |   463 |     1–3 | 87.4% |        5 |  100.0% |    0.0% |       25 |        0 |
-|      2 | hen    |  -104 |   252 |     1–3 | 73.3% |        8 |   31.2% |   12.5% |       23 |        1 |
-|      3 | worm   |  -193 |   287 |     1–3 |     - |        5 |   30.0% |   20.0% |       14 |        0 |
+|   Rank | Name   |   Elo |   +/- |   Ranks |   Rounds |   Score |   Draws |   Points |   Faults |
+|-------:|:-------|------:|------:|--------:|---------:|--------:|--------:|---------:|---------:|
+|      1 | fox    | 297\\* |   463 |     1–3 |        5 |  100.0% |    0.0% |       25 |        0 |
+|      2 | hen    |  -104 |   252 |     1–3 |        8 |   31.2% |   12.5% |       23 |        1 |
+|      3 | worm   |  -193 |   287 |     1–3 |        5 |   30.0% |   20.0% |       14 |        0 |
 
 \\* A bound: a group of bots, or a single one, never lost to the others, so the distance between the groups is unknown.
 
@@ -207,7 +217,7 @@ def test_json_with_chosen_columns_has_only_those_and_whether_elo_is_a_bound() ->
 
 def test_groups_that_never_met_are_ranked_apart_and_said_to_be_so() -> None:
     standings = standings_of(
-        opening(rounds=2, mirror=False, bots=4),
+        opening(rounds=2, pairs=False, bots=4),
         line("1.1", 0, (5, 2), bots=("ant", "bee")),
         line("1.2", 1, (2, 5), bots=("ant", "bee")),
         line("2.1", 0, (5, 2), bots=("cat", "dog")),
@@ -215,12 +225,12 @@ def test_groups_that_never_met_are_ranked_apart_and_said_to_be_so() -> None:
     )
     standings.add_void(VoidLine(id="1.1", match="1", round=1, bots=("ant", "bee"), reason="a bug", started="now"))
     assert rendered(standings) == text("""
-  Rank  Name      Elo    +/-    Ranks    LOS    Rounds    Score    Draws    Points    Faults    Group
-------  ------  -----  -----  -------  -----  --------  -------  -------  --------  --------  -------
-     1  ant         0    295      1–4  50.0%         2    50.0%     0.0%         7         0        1
-     2  bee         0    295      1–4      -         2    50.0%     0.0%         7         0        1
-     1  cat         0    295      1–4  50.0%         2    50.0%     0.0%         7         0        2
-     2  dog         0    295      1–4      -         2    50.0%     0.0%         7         0        2
+  Rank  Name      Elo    +/-    Ranks    Rounds    Score    Draws    Points    Faults    Group
+------  ------  -----  -----  -------  --------  -------  -------  --------  --------  -------
+     1  ant         0    295      1–4         2    50.0%     0.0%         7         0        1
+     2  bee         0    295      1–4         2    50.0%     0.0%         7         0        1
+     1  cat         0    295      1–4         2    50.0%     0.0%         7         0        2
+     2  dog         0    295      1–4         2    50.0%     0.0%         7         0        2
 
 These groups never met, so Elo and rank of one cannot be compared with another's: 1: ant, bee; 2: cat, dog.
 Rounds still to be played: 8 of 12.
@@ -231,14 +241,14 @@ Void rounds, by a fault of the arena, not counted: 1.
 def cup_of_faults(faults: int, rounds: int, leave_out_faults: bool = False) -> Standings:
     crash: dict[str, Any] = {"ending": "crashed", "fault": {"seat": 1}}
     lines = [line(f"m.{n}", 0, (5, 2), **crash if n <= faults else {}) for n in range(1, rounds + 1)]
-    return standings_of(opening(rounds=rounds, mirror=False), *lines, leave_out_faults=leave_out_faults)
+    return standings_of(opening(rounds=rounds, pairs=False), *lines, leave_out_faults=leave_out_faults)
 
 
 def test_a_table_whose_rounds_ended_by_faults_in_more_than_half_says_so() -> None:
     found = rendered(cup_of_faults(3, 5))
     assert (
         "3 of 5 rounds ended by a fault, so the results say little about how well the bots play.\n"
-        "`arena table --no-faults` leaves out rounds that ended by a fault.\n"
+        "`arena table --no-faults` leaves out rounds that ended by a fault or were forfeited.\n"
     ) in found
     assert "fault" not in rendered(cup_of_faults(2, 4)).replace("Faults", "")
     assert "fault" not in rendered(cup_of_faults(3, 5, leave_out_faults=True)).replace("Faults", "")
@@ -246,7 +256,7 @@ def test_a_table_whose_rounds_ended_by_faults_in_more_than_half_says_so() -> Non
 
 def test_rounds_that_count_for_nobody_are_no_part_of_the_half() -> None:
     standings = standings_of(
-        opening(rounds=4, mirror=False),
+        opening(rounds=4, pairs=False),
         *(line(f"m.{n}", None, (0, 0), ending="failed-to-start", fault={"seat": 0}) for n in (1, 2, 3)),
         line("m.4", 0, (5, 2)),
     )
@@ -258,7 +268,7 @@ def test_a_group_of_bots_that_never_lost_to_the_others_is_marked_and_said_to_be_
     """No bot of the better two won every round, and one never met the worst."""
     games = [("ant", "bee"), ("bee", "ant"), ("ant", "cat"), ("cat", "dog"), ("dog", "cat")]
     standings = standings_of(
-        opening(rounds=1, mirror=False, bots=4),
+        opening(rounds=1, pairs=False, bots=4),
         *(line(f"{number}.1", 0, (5, 2), bots=bots) for number, bots in enumerate(games)),
     )
     found = rendered(standings)
@@ -269,7 +279,7 @@ def test_a_group_of_bots_that_never_lost_to_the_others_is_marked_and_said_to_be_
 def test_equal_bots_are_in_the_order_of_their_names() -> None:
     cycle = [("x", "b"), ("b", "m"), ("m", "x")]
     standings = standings_of(
-        opening(rounds=1, mirror=False, bots=3),
+        opening(rounds=1, pairs=False, bots=3),
         *(line(f"{number}.1", 0, (5, 2), bots=bots) for number, bots in enumerate(cycle)),
     )
     assert [row["name"] for row in json.loads(rendered(standings, "json"))["standings"]] == ["b", "m", "x"]
@@ -281,7 +291,7 @@ STRANGE = ["a|b", "\\|", "1e5", "=cmd()", "*bold* _x_ <b>", "狐 ñ", 'say "hi",
 @pytest.mark.parametrize("name", STRANGE)
 def test_no_name_breaks_a_format(name: str) -> None:
     standings = standings_of(
-        opening(rounds=2, mirror=False), *(line(f"m.{n}", n - 1, (5, 5), bots=(name, "z")) for n in (1, 2))
+        opening(rounds=2, pairs=False), *(line(f"m.{n}", n - 1, (5, 5), bots=(name, "z")) for n in (1, 2))
     )
     assert name in rendered(standings)
     assert name in [row["name"] for row in json.loads(rendered(standings, "json"))["standings"]]
@@ -289,7 +299,7 @@ def test_no_name_breaks_a_format(name: str) -> None:
     for row in rendered(standings, "markdown", cross=True).splitlines():
         if row.startswith("|"):
             unescaped = re.sub(r"\\.", "", row)
-            assert unescaped.count("|") in (12, 5)  # eleven columns; number, name and two opponents
+            assert unescaped.count("|") in (11, 5)  # ten columns; number, name and two opponents
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=cmd|" /C calc"!A1'])
@@ -299,7 +309,7 @@ def test_no_spreadsheet_takes_a_name_for_a_formula_and_numbers_stay_numbers(name
         rounds = [line(f"m.{n}", 0, (5, 1), bots=("zoe", name)) for n in (1, 2)] + [
             line("m.3", 1, (1, 5), bots=("zoe", name))
         ]
-        standings = standings_of(opening(rounds=3, mirror=False), *rounds)
+        standings = standings_of(opening(rounds=3, pairs=False), *rounds)
         rows = list(csv.DictReader(io.StringIO(rendered(standings, "csv", "name,elo,points"))))
         assert [row["name"] for row in rows] == ["zoe", f"'{name}"]
         assert float(rows[1]["elo"]) < 0
@@ -328,7 +338,7 @@ def test_an_empty_journal_is_no_error() -> None:
 
 def test_a_bot_of_which_every_round_was_left_out_has_no_elo() -> None:
     crash = line("m.1", 0, (5, 0), ending="crashed", fault={"seat": 1})
-    standings = standings_of(opening(mirror=False), crash, leave_out_faults=True)
+    standings = standings_of(opening(pairs=False), crash, leave_out_faults=True)
     assert rendered(standings, columns="name,elo,+/-,score,crashed").splitlines()[2:4] == [
         "a           -      -        -          0",
         "b           -      -        -          1",

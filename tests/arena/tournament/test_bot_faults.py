@@ -11,11 +11,12 @@ from collections import Counter
 from pathlib import Path
 
 from arena.cli.progress import PlainLines, Quiet
+from arena.journal.endings import Fault
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
-from arena.worker.fault_bundle import opponents_folder
+from arena.worker.fault_bundle import is_worth_a_bundle, opponents_folder
 from engine.actions import parse
 from engine.cards import SEATS
 from engine.deal import Deal
@@ -226,3 +227,28 @@ def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
     assert re.fullmatch(r"  round 1\.1-2\.1: x: the bot .* before it said hello; exit status 1.*", said[1])
     assert re.fullmatch(r"  round 1\.1-2\.1: y: the bot .* before it said hello; exit status 3.*", said[2])
     assert verify_journals([journal]).problems == []
+
+
+def test_an_author_gets_the_position_from_the_view_of_the_bot_and_no_folder_of_the_organiser(journal: Path) -> None:
+    config = configured(steady("greedy"), f"bad={bad_command('illegal')}", journal=journal)
+    fault = played(config)[0].fault
+    assert fault is not None
+    assert fault.seat == 1
+    folder = Path(str(fault.bundle))
+    text = (folder / "position.txt").read_text()
+    assert text.splitlines()[0].endswith("; you are bad, the opponent is greedy")
+    assert Game.from_text(text).to_move == SEATS[0]
+    assert "cwd" not in json.loads((folder / "bundle.json").read_text())
+    assert json.loads((opponents_folder(folder) / "bundle.json").read_text())["cwd"] == os.getcwd()
+
+
+def test_a_bot_that_fails_again_and_again_does_not_fill_the_disk(tmp_path: Path) -> None:
+    """The first faults of each ending are kept, and all are counted."""
+    faults = tmp_path / "cup.faults"
+    kept = [is_worth_a_bundle(faults, "anna", Fault.TIMEOUT) for _ in range(50)]
+    assert kept == [True] * 20 + [False] * 30
+    assert is_worth_a_bundle(faults, "anna", Fault.MALFORMED)
+    assert is_worth_a_bundle(faults, "ben", Fault.TIMEOUT)
+    assert (faults / "timeout-anna.count").read_text() == "50\n"
+    (faults / "timeout-anna.count").write_text("damaged")
+    assert is_worth_a_bundle(faults, "anna", Fault.TIMEOUT)

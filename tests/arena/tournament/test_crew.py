@@ -159,7 +159,7 @@ async def test_a_worker_that_hangs_before_it_has_read_a_large_job_is_killed(
     scene = Scene(autojump_clock)
     played = frozenset(f"1.1-2.{number}" for number in range(50_000))
     job = structs.replace(scene.job, so_far=structs.replace(scene.job.so_far, finished=played))
-    standings = iter(Standing(excused={"a": count}) for count in range(100))
+    standings = iter(Standing(spent=frozenset({f"a{count}"})) for count in range(100))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(scene.worker.listen, scene.hear)
         nursery.start_soon(scene.worker.beat, lambda: next(standings))

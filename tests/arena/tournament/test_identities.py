@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from arena.journal.identity import bot_line
 from arena.journal.lines import BotLine, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
+from arena.tournament.ledger import begin_unrecorded
+from protocol.messages import PROTOCOL, BotHello
 from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
-from tests.helpers.tournaments import anonymous, steady
+from tests.helpers.tournaments import anonymous, configured, steady
 
 BOT = """
 import json, os, sys
@@ -298,3 +301,11 @@ def test_replay_and_regress_say_which_versions_played(folder: Path) -> None:
     assert json.loads(arena("replay", journal, "1.1-2.1", "--json").stdout)["versions"][0] == version
     asked = arena("regress", journal, f"mine={sys.executable} {folder / 'mybot.py'}", "--limit", "1")
     assert f" of mine ({version}) in 1 round differs." in asked.stdout
+
+
+def test_a_bot_that_says_another_version_each_time_takes_bounded_memory() -> None:
+    state = begin_unrecorded(configured(steady("anna"), steady("b"), journal=None))[1].state
+    lines = [bot_line("anna", BotHello(PROTOCOL, "anna", f"{n}"), None, "2026-01-31T12:00:00Z") for n in range(300)]
+    for line in lines:
+        state.add(line)
+    assert state.players.of("anna") == tuple(lines[200:])

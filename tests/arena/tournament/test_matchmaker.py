@@ -9,7 +9,6 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.bots.player import Player
 from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
 from arena.plan.schedule import Format, PlannedMatch, schedule
 from arena.tournament.matchmaker import Matchmaker
@@ -46,15 +45,9 @@ class People:
         self.awaited.discard(name)
         self.given_up.append((name, trio.current_time()))
 
-    def player(self, spec: RemoteSpec) -> Player:
-        raise NotImplementedError(spec)
-
-    def let_go(self, player: Player) -> None:
-        raise NotImplementedError(player)
-
 
 def matches_of(count: int, cycles: int = 1) -> tuple[PlannedMatch, ...]:
-    return schedule(count, Format.ROUND_ROBIN, cycles, 2, True, PRESETS["base"])
+    return schedule(count, Format.ROUND_ROBIN, cycles, 2, PRESETS["base"])
 
 
 def remote(*names: str) -> tuple[AnySpec, ...]:
@@ -78,6 +71,28 @@ async def test_matches_between_processes_begin_in_order_as_far_as_there_is_room(
     assert [await begun_now(maker) for _ in range(3)] == [matches[0], matches[1], None]
     maker.over(matches[1])
     assert await begun_now(maker) == matches[2]
+
+
+async def test_matches_of_a_withdrawn_bot_begin_after_all_others_are_over() -> None:
+    matches, withdrawn = matches_of(4), set[str]()
+    maker = Matchmaker(matches, local(*"abcd"), People(), 2, withdrawn)
+    others = [match for match in matches if 0 not in match.bots]
+    first = await begun_now(maker)
+    assert first is not None
+    assert 0 in first.bots
+    withdrawn.add("a")
+    assert maker.forfeits_later("a")
+    maker.over(first)
+    assert [await begun_now(maker), await begun_now(maker)] == others[:2]
+    maker.over(others[0])
+    assert await begun_now(maker) == others[2]
+    maker.over(others[1])
+    assert await begun_now(maker) is None  # another match is being played
+    assert maker.forfeits_later("a")
+    maker.over(others[2])
+    assert not maker.forfeits_later("a")
+    left = [match for match in matches if 0 in match.bots and match != first]
+    assert [await begun_now(maker), await begun_now(maker)] == left
 
 
 async def test_a_bot_from_outside_plays_when_both_are_there() -> None:
@@ -104,6 +119,19 @@ async def test_matches_among_bots_from_outside_take_no_room_here() -> None:
     assert (len(begun), len(at_our_cost)) == (4, 1)
     maker.over(at_our_cost[0])
     assert (await begun_now(maker) or begun[0]).bots[1] == 3  # the room goes to the next one who waits for it
+
+
+async def test_a_match_that_waits_for_an_absent_bot_gives_its_place_back() -> None:
+    people = People(a=1, b=1)
+    matches = [match for match in matches_of(4) if match.bots in ((0, 2), (1, 3))]
+    maker = Matchmaker(matches, (*remote("a", "b"), *local("c", "d")), people, 1)
+    assert await begun_now(maker) == matches[0]
+    people.free["ab"[matches[0].bots[0]]] = 0
+    assert await begun_now(maker) is None
+    away = "ab"[matches[0].bots[0]]
+    people.awaited.add(away)
+    maker.came(away)
+    assert await begun_now(maker) == matches[1]
 
 
 async def test_those_who_are_away_are_waited_for_until_nothing_else_is_left(

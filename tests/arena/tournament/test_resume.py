@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena.bots.process import running_launcher
 from arena.cli.progress import Quiet
+from arena.journal.file import line_hash
 from arena.journal.lines import Journal, JournalError
 from arena.journal.verify import verify_journals
+from arena.processes.process import running_launcher
 from arena.tournament.drive import drive
 from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import resume
@@ -107,6 +108,13 @@ def test_cards_and_moves_have_to_be_there_to_resume(journal: Path, whole: bytes,
         played(config)
 
 
+@pytest.mark.parametrize("size", [{"rounds": "2", "cycles": "2000001"}, {"rounds": "1000001", "cycles": "1"}])
+def test_a_tournament_that_could_not_be_resumed_does_not_begin(journal: Path, size: dict[str, str]) -> None:
+    with pytest.raises(JournalError, match=r"cup\.jsonl: matches: .* a journal can hold at most 2,000,000 matches"):
+        drive(configured(steady("a"), steady("b"), journal=journal, **size), Quiet())
+    assert journal.read_bytes() == b""
+
+
 def test_only_one_arena_writes_to_a_journal(journal: Path) -> None:
     with Journal(journal), pytest.raises(JournalError, match="another arena is writing to this journal"):
         Journal(journal)
@@ -175,3 +183,14 @@ async def test_a_cancelled_tournament_leaves_no_process_behind(journal: Path) ->
             await tournament.run()
         assert len(os.listdir("/proc/self/fd")) == before
     no_bad_bot_left("hang")
+
+
+def test_a_resume_does_not_change_the_hash_that_was_published(journal: Path) -> None:
+    config = configured(steady("a"), steady("b"), journal=journal)
+    published = []
+    for _ in range(3):
+        with Journal(journal) as writer:
+            resume(writer, config)
+            published.append(writer.opening_hash)
+    opening, *_ = journal.read_bytes().splitlines(keepends=True)
+    assert published == 3 * [line_hash(opening)]

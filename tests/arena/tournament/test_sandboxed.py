@@ -104,10 +104,10 @@ def test_a_fault_is_played_again_in_the_same_sandbox_unless_told_otherwise(folde
     (bundle,) = (folder / "cup.faults").glob("*-frail")
     recorded = json.loads((opponents_folder(bundle) / "bundle.json").read_text())
     assert [each["sandbox"]["level"] for each in recorded["bots"]] == ["full", "full"]
-    again = arena("rerun", bundle)
+    again = arena("rerun", bundle, "--yes")
     assert (again.exit_code, again.stdout.splitlines()[-1]) == (0, "The fault came again.")
     assert "Read-only file system" in again.stdout
-    without = arena("rerun", bundle, "--sandbox=false")
+    without = arena("rerun", bundle, "--yes", "--sandbox=false")
     assert without.exit_code == 1
     assert "Now:  no fault" in without.stdout
     assert (folder / "frail" / "bot.py.log").exists()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from arena.cli.reading import shown
 from arena.cli.shared import say_on_stderr
 from arena.devtools.check import CHECKS
 from arena.devtools.check_report import finding_text
@@ -61,7 +62,8 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
     shares_terminal = sys.stdout.isatty()  # asked before rich replaces stdout: until rich 15 its own denies it
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=18), MofNCompleteColumn()
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+    progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+    with shown(progress):
 
         def above(text: str) -> None:
             console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from rich import progress as rich
+
     from arena.journal.lines import Entry
     from arena.journal.reader import Progress
 
@@ -44,6 +46,18 @@ def bar(what: str, total: int) -> Iterator[Advance]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = BarColumn(bar_width=20), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left")
-    with Progress(TextColumn(what), *columns, console=Console(stderr=True), transient=True) as progress:
+    progress = Progress(TextColumn(what), *columns, console=Console(stderr=True), transient=True)
+    with shown(progress):
         task = progress.add_task("", total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def shown(progress: "rich.Progress") -> Iterator[None]:
+    """Show the bars meanwhile. A block of rich's own would leave them on the screen if Ctrl-C came after they are drawn
+    for the first time, but before that block begins."""
+    try:
+        progress.start()
+        yield
+    finally:
+        progress.stop()

@@ -51,9 +51,10 @@ class Gathering:
         self._change = trio.Event()
 
     async def wait(self, expected: Sequence[AnySpec], players: Callable[[], Sequence[AnySpec]]) -> None:
-        """Wait until the tournament can begin. `players` returns the bots that would take part now."""
+        """Wait until the tournament can begin. `players` returns the bots that would take part now; the tournament has
+        to begin with them before anything else runs."""
         self._is_time = False
-        if not self._is_ready(expected, players()):
+        while not self._is_ready(expected, players()):  # again: a bot may leave while the tasks below end
             async with trio.open_nursery() as nursery:
                 if self._begin_key is not None:
                     nursery.start_soon(self._begin_key, self._time_has_come)

@@ -9,11 +9,14 @@ import trio
 
 from arena.cli.server_wording import server_text
 from arena.journal.lines import Journal
+from arena.plan.bot_spec import RemoteSpec
+from arena.plan.time_control import TimeLimits
 from arena.server.cycles import Cycles
 from arena.server.events import LobbyWaits
-from arena.server.gathering import may_begin
+from arena.server.gathering import Gathering, may_begin
+from arena.server.lobby import Lobby
 from arena.server.wall_clock import local_time
-from tests.helpers.visitors import arrived, configured, play, remote_bots, serving
+from tests.helpers.visitors import Heard, arrived, configured, play, remote_bots, serving
 
 MOMENT = datetime(2026, 1, 31, 20, 30, tzinfo=UTC)
 
@@ -55,6 +58,30 @@ def test_the_lobby_says_when_it_begins(begin: str | datetime, forever: bool, has
     event = LobbyWaits(["anna"], ["ben"], begin, forever, has_key)
     assert server_text(event) == f"In the lobby: anna. Missing: ben. It begins {words}."
     assert event.facts() == {"here": ["anna"], "missing": ["ben"]}
+
+
+async def test_a_tournament_does_not_begin_with_a_bot_that_left_just_then() -> None:
+    """While the tasks that waited end, others run: a stranger who left in that moment once ended the server."""
+    anna, ben = (RemoteSpec(name, None, TimeLimits()) for name in ("anna", "ben"))
+    players = [anna, ben]
+
+    async def begin_and_leave(begin: Callable[[], None]) -> None:
+        begin()
+        try:
+            await trio.sleep_forever()
+        finally:
+            players[:] = [anna]
+
+    def ignored(*_: object) -> None: ...
+
+    lobby = Lobby(60, ignored, ignored)
+    gathering = Gathering("key", True, lobby, Heard(), begin_and_leave, local_time, expects_others=False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(gathering.wait, (), lambda: players)
+        await trio.testing.wait_all_tasks_blocked()
+        assert players == [anna]
+        assert nursery.child_tasks  # it waits for somebody else
+        nursery.cancel_scope.cancel()
 
 
 async def test_whoever_starts_the_server_decides_how_it_is_told_to_begin(tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ _LATER: Final = (
 _COMEBACKS: Final = {
     Comeback.ACCEPTED: f". {_LATER} with --changed continue.",
     Comeback.REPAIRED: f". {_LATER}.",
-    Comeback.TOO_LATE: " and forfeits its remaining rounds now, because nothing else is left to play.",
+    Comeback.TOO_LATE: " and forfeits its remaining rounds now: they are of matches under way, or nothing else is left "
+    "to play.",
     Comeback.NONE: "; its remaining rounds are forfeited. It plays again in another tournament: nothing shows here "
     "whether it was repaired.",
 }

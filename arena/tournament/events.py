@@ -95,7 +95,7 @@ class Comeback(enum.Enum):
 
     ACCEPTED = "its program was repaired, and the organiser accepts the change"
     REPAIRED = "its program was repaired: all changes are accepted"
-    TOO_LATE = "not in this tournament: nothing else is left to play, so it forfeits all its rounds now"
+    TOO_LATE = "not in this tournament: none of its matches waits for others, so it forfeits all its rounds now"
     NONE = "not in this tournament: it connects, or the journal does not know it: nothing shows a repair"
 
 

@@ -7,8 +7,8 @@ arena waits for absent bots as long as there is anything else to play. Then, onc
 matches begin without them, one after the other at the pace of play (pace.py). So a bot that comes late has lost about
 as many matches as were played meanwhile, and still plays the rest.
 
-A bot that is withdrawn forfeits its matches. Among bots that the arena starts, these come last, after all that can be
-played, so that the organiser has time to repair the bot.
+A bot that is withdrawn forfeits its matches. These come last, after all that can be played, so that the organiser has
+time to repair the bot.
 
 Where the bots that are present could play another cycle, they do not wait for those that are not: once all that is left
 of this cycle waits for absent bots, and each of them had a moment to come back, they lose the rest of it at once.
@@ -16,7 +16,7 @@ of this cycle waits for absent bots, and each of them had a moment to come back,
 
 import math
 from collections import deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 
 import trio
 
@@ -57,6 +57,10 @@ class _Waiting:
     def bots(self) -> list[int]:
         return list(self._by_bot)
 
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Who still has to meet whom, in both orders."""
+        return ((bot, rival) for bot, rivals in self._by_bot.items() for rival in rivals)
+
     def __bool__(self) -> bool:
         return bool(self._by_bot)
 
@@ -75,7 +79,7 @@ class Matchmaker:
         self._remote_bots = remote_bots
         self._numbers = {spec.name: n for n, spec in enumerate(bots) if spec.may_be_away}
         self._at_home: deque[PlannedMatch] = deque()  # only between bots that the arena starts
-        self._forfeited: deque[PlannedMatch] = deque()  # likewise, of bots that are withdrawn
+        self._forfeited: deque[PlannedMatch] = deque()  # likewise, found to be of bots that are withdrawn
         self._waiting = _Waiting()  # with bots from outside
         self._concurrency = concurrency
         self._places: dict[MatchId, PlannedMatch] = {}  # the matches under way with bots that the arena starts
@@ -127,9 +131,10 @@ class Matchmaker:
 
     def forfeits_later(self, name: str) -> bool:
         """Whether matches of this withdrawn bot are forfeited only after others are over."""
-        if not any(name in self._names(match) for match in (*self._at_home, *self._forfeited)):
+        left = [*(match.bots for match in (*self._at_home, *self._forfeited)), *self._waiting.pairs()]
+        if not any(name in self._names(pair) for pair in left):
             return False
-        return bool(self._waiting) or self._is_playing() or not all(map(self._is_forfeit, self._at_home))
+        return self._is_playing() or not all(map(self._is_forfeit, left))
 
     def _look_at_all(self) -> None:
         """Take note that any bot from outside may have been waiting for a place."""
@@ -152,19 +157,19 @@ class Matchmaker:
     def _at_our_cost(self, match: PlannedMatch) -> bool:
         return any(not self._bots[number].may_be_away for number in match.bots)
 
-    def _names(self, match: PlannedMatch) -> list[str]:
-        return [self._bots[number].name for number in match.bots]
+    def _names(self, pair: tuple[int, int]) -> list[str]:
+        return [self._bots[number].name for number in pair]
 
-    def _is_forfeit(self, match: PlannedMatch) -> bool:
-        return any(name in self._withdrawn for name in self._names(match))
+    def _is_forfeit(self, pair: tuple[int, int]) -> bool:
+        return any(map(self._is_withdrawn, pair))
 
     def _is_playing(self) -> bool:
-        return not all(self._is_forfeit(match) for match, _ in self._running.values())
+        return not all(self._is_forfeit(match.bots) for match, _ in self._running.values())
 
     def _next_at_home(self) -> PlannedMatch | None:
         while self._at_home:
             match = self._at_home.popleft()
-            if not self._is_forfeit(match):
+            if not self._is_forfeit(match.bots):
                 return match
             self._forfeited.append(match)
         return self._forfeited.popleft() if self._forfeited and not (self._waiting or self._is_playing()) else None
@@ -180,15 +185,19 @@ class Matchmaker:
             return at_home
         while self._look_at:
             number = next(iter(self._look_at))
-            match = self._waiting.take(number, self._is_ready) if self._is_ready(number) else None
+            match = self._waiting.take(number, self._can_play) if self._can_play(number) else None
             if match is not None:
                 return match
             del self._look_at[number]
         if not self._running or (self._dropped and self._is_held_up()):
+            is_due = self._is_due if all(map(self._is_forfeit, self._waiting.pairs())) else self._is_due_to_play
             for number in self._waiting.bots():
-                if self._is_due(number) and (match := self._waiting.take(number, self._is_due)) is not None:
+                if is_due(number) and (match := self._waiting.take(number, is_due)) is not None:
                     return match
         return None
+
+    def _can_play(self, number: int) -> bool:
+        return self._is_ready(number) and not self._is_withdrawn(number)
 
     def _is_ready(self, number: int) -> bool:
         spec = self._bots[number]
@@ -199,6 +208,12 @@ class Matchmaker:
         if self._is_ready(number):
             return True
         return number in self._dropped or (not self._running and self._away_until(number) <= trio.current_time())
+
+    def _is_due_to_play(self, number: int) -> bool:
+        return self._is_due(number) and not self._is_withdrawn(number)
+
+    def _is_withdrawn(self, number: int) -> bool:
+        return self._bots[number].name in self._withdrawn
 
     def _is_held_up(self) -> bool:
         """Whether no match is played now: those under way wait for an absent bot."""

@@ -95,6 +95,22 @@ async def test_matches_of_a_withdrawn_bot_begin_after_all_others_are_over() -> N
     assert [await begun_now(maker), await begun_now(maker)] == left
 
 
+async def test_so_do_those_against_bots_from_outside() -> None:
+    matches = set(matches_of(4))
+    maker = Matchmaker(matches_of(4), (*local("a", "b"), *remote("c", "d")), People(c=1, d=1), 3, {"a"})
+    forfeits = {match for match in matches if 0 in match.bots}
+    for match in [await maker.next() for _ in range(3)]:
+        assert match in matches - forfeits
+        assert await begun_now(maker) is None
+        assert maker.forfeits_later("a")
+        maker.over(match)
+    assert not maker.forfeits_later("a")
+    while (match := await maker.next()) is not None:
+        forfeits.remove(match)
+        maker.over(match)
+    assert not forfeits
+
+
 async def test_a_bot_from_outside_plays_when_both_are_there() -> None:
     (match,) = matches_of(2)
     people = People(a=1)

@@ -24,7 +24,10 @@ from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
 from tests.helpers.tournaments import configured, rounds_in, steady
 
-NOW = "withdrawn after 2 faults in a row and forfeits its remaining rounds now, because nothing else is left to play."
+NOW = (
+    "withdrawn after 2 faults in a row and forfeits its remaining rounds now: they are of matches under way, or "
+    "nothing else is left to play."
+)
 LATER = (
     "withdrawn after 2 faults in a row. It forfeits its matches under way now, and the others when all else is played. "
     "To have it play those, stop the arena before, repair the program and resume"

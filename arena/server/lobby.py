@@ -191,7 +191,8 @@ class RemotePlayer(Player):
         self._lobby = lobby
         self._connection = connection
         self._given_up = connection is None  # do not wait for it any more, but use a connection that is free
-        self._was_dropped = False  # before its time was over, for the others
+        away_until = None if connection else lobby.away_until(spec.name)
+        self._was_dropped = away_until is not None and self.now() < away_until  # before its time, for the others
 
     def now(self) -> float:
         return trio.current_time()

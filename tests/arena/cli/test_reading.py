@@ -1,9 +1,9 @@
 """Bars that show how far a command is, and are gone when it ends."""
 
 import io
+import threading
 
 import pytest
-from rich import live
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
@@ -16,7 +16,7 @@ def test_ctrl_c_removes_a_bar_that_was_drawn_just_before(monkeypatch: pytest.Mon
     def interrupted(_thread: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(live._RefreshThread, "start", interrupted)  # rich starts it right after it draws
+    monkeypatch.setattr(threading.Thread, "start", interrupted)  # of the thread that rich starts right after it draws
     screen = io.StringIO()
     progress = Progress(
         TextColumn("Reading"), console=Console(file=screen, force_terminal=True, width=40), transient=True

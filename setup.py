@@ -28,7 +28,7 @@ from setuptools.command.build_ext import build_ext
 
 # The way of a decision, as far as it is pure. All modules of one package become one library.
 COMPILED: Final = (
-    "arena/match/host.py",
+    "arena/match/match_messages.py",
     "arena/match/referee.py",
     "arena/match/request_fields.py",
     "arena/plan/round_clock.py",

@@ -99,7 +99,9 @@ def test_only_the_room_of_clusters_needs_dask() -> None:
     assert users == {"cluster"}
 
 
-@pytest.mark.parametrize("module", ["arena.cli.main", "arena.cli.tournament", "arena.cli.cluster", "arena.worker.main"])
+@pytest.mark.parametrize(
+    "module", ["arena.cli.main", "arena.cli.tournament_command", "arena.cli.cluster_command", "arena.worker.worker"]
+)
 def test_dask_is_loaded_only_for_a_cluster(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -197,7 +199,7 @@ def test_who_plays_serves_or_verifies_tournaments_knows_no_format() -> None:
 
 
 def test_a_process_that_only_plays_does_not_load_trio() -> None:
-    code = "import sys, arena.worker.main; print(*sys.modules)"
+    code = "import sys, arena.worker.worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(done.stdout.split()) & {"trio", "numpy", "click"}
 

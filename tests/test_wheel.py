@@ -197,7 +197,7 @@ SAMPLE = (
     "tests/protocol/test_framing.py",
     "tests/protocol/test_session.py",
     "tests/arena/match/test_referee.py",
-    "tests/arena/match/test_host.py",
+    "tests/arena/match/test_match_messages.py",
     "tests/arena/server/test_spectators.py",
 )
 

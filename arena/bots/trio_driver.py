@@ -15,8 +15,8 @@ from arena.bots.wants import Await, Both, Exchange, Logic, Run, Want
 from arena.bots.watchdog import Watchdog
 from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec
+from arena.processes.bot_process import BotProcess, spawn
 from arena.processes.fingerprint import fingerprint_of
-from arena.processes.process import BotProcess, spawn
 from arena.processes.process_state import KeepStderr
 from arena.support.poll_loop import Wait
 from arena.support.timekeeping import TimeIsUp

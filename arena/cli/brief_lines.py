@@ -8,9 +8,9 @@ from arena.cli.progress import Say
 from arena.cli.wording import fault_news, news_text, opened_text
 from arena.journal.endings import ENDINGS, Fault
 from arena.journal.lines import AnyRound, VoidLine
-from arena.server.events import CycleBegins, ServerEvent
+from arena.server.server_events import CycleBegins, ServerEvent
 from arena.support.text import counted
-from arena.tournament.events import (
+from arena.tournament.tournament_events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from arena.client.events import (
+from arena.client.client_events import (
     ClientEvent,
     DealNotAsPromised,
     MatchBegan,

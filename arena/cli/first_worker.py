@@ -5,7 +5,7 @@ import contextlib
 
 import click
 
-from arena.worker.process import WorkerProcess
+from arena.worker.worker_process import WorkerProcess
 
 
 def start(context: click.Context) -> None:

@@ -23,7 +23,7 @@ from arena.journal.file import beside
 from arena.support.output import AT_ONCE, descriptor_of, is_ready, silence
 from arena.support.text import counted
 from arena.support.timestamps import log_time, utc_now
-from arena.tournament.events import Noticed
+from arena.tournament.tournament_events import Noticed
 
 Worded = Callable[[str], str]
 

@@ -10,8 +10,8 @@ from arena.plan.bot_spec import HUMAN
 from arena.plan.config import Config
 
 if TYPE_CHECKING:
-    from arena.human.desk import Desk
-    from arena.human.table import PersonAtTable
+    from arena.human.human_player import PersonAtTable
+    from arena.human.user_interface import Desk
     from arena.human.view import View
 
 
@@ -22,7 +22,7 @@ def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[
         if seat is not None or hints:
             raise click.UsageError("--seat and --hints are for a person: name human instead of one of the bots")
         return config, None
-    from arena.human.table import PersonAtTable
+    from arena.human.human_player import PersonAtTable
 
     if seat is not None and config.bots[seat] != person:
         config = attrs.evolve(config, bots=config.bots[::-1])
@@ -47,8 +47,8 @@ def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Des
     from arena.cli.human_terminal import TerminalDesk
     from arena.cli.painting import painter
     from arena.cli.terminal import is_interactive
-    from arena.human.desk import no_hint
     from arena.human.screen import TableScreen
+    from arena.human.user_interface import no_hint
 
     if not is_interactive():
         raise Refused(

@@ -19,9 +19,9 @@ import trio
 
 from arena.cli.painting import Paint
 from arena.cli.terminal import ESCAPE_WAIT, UNFINISHED, Window, keys_in
-from arena.human.desk import Desk, Hint, no_hint
 from arena.human.drawing import drawn
 from arena.human.screen import Move, TableScreen, Wish
+from arena.human.user_interface import Desk, Hint, no_hint
 from arena.support.text import printable
 
 _TICK: Final = 0.5  # seconds between two looks at the clock, if there is one

@@ -11,8 +11,8 @@ from rich.text import Text
 from arena.cli.progress import stamped
 from arena.cli.wording import fault_news, news_text, opened_text
 from arena.journal.lines import AnyRound, VoidLine
-from arena.server.events import ServerEvent
-from arena.tournament.events import (
+from arena.server.server_events import ServerEvent
+from arena.tournament.tournament_events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,

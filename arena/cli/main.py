@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 _FAILED: Final = 3  # the arena could not do its work; 1 would be a verdict, for example of `arena sprt`
 
-# name -> (module, function, the line in --help)
+# name -> (its module in arena/cli without `_command`, function, the line in --help)
 _COMMANDS: Final = {
-    "play": ("arena.cli.tournament", "play", "Play a match between two bots."),
-    "run": ("arena.cli.tournament", "run", "Play a tournament, or resume it."),
-    "sprt": ("arena.cli.sprt", "sprt", "Test whether a change makes a bot better."),
-    "cluster-check": ("arena.cli.cluster", "cluster_check", "Compare the machines of a Dask cluster with this one."),
-    "serve": ("arena.cli.server", "serve", "Play a tournament of bots that connect over TCP."),
-    "connect": ("arena.cli.client", "connect", "Play at a server with any bot."),
-    "watch": ("arena.cli.client", "watch", "Follow the rounds of a server as they are played."),
-    "token": ("arena.cli.server", "token", "Make a token for a bot that connects."),
-    "table": ("arena.cli.table", "table", "Print standings, Elo and cross tables of journals."),
-    "verify": ("arena.cli.table", "verify", "Check every round of a journal with the referee."),
-    "replay": ("arena.cli.replay", "replay", "Look at the rounds of a journal, step by step."),
-    "show": ("arena.cli.show", "show", "Draw a position on a board, with its legal moves."),
-    "report": ("arena.cli.report", "report", "Write journals as pages for a browser, with replays."),
-    "regress": ("arena.cli.regress", "regress", "Replay recorded positions and list changed decisions."),
-    "rerun": ("arena.cli.rerun", "rerun", "Ask for the decision of a fault again."),
-    "demo": ("arena.cli.demo", "demo", "Play a small tournament of the bundled bots."),
-    "bots": ("arena.cli.bots", "bots", "List the bundled bots."),
-    "check": ("arena.cli.check", "check", "Check whether a bot is fit to play."),
-    "sandbox": ("arena.cli.sandbox", "sandbox", "Say what the sandbox of bots holds on this machine."),
-    "new-bot": ("arena.cli.bots", "new_bot", "Write a bot to start from."),
-    "spec": ("arena.cli.bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
-    "schema": ("arena.cli.bots", "schema", "Print the JSON Schema of the protocol."),
+    "play": ("tournament", "play", "Play a match between two bots."),
+    "run": ("tournament", "run", "Play a tournament, or resume it."),
+    "sprt": ("sprt", "sprt", "Test whether a change makes a bot better."),
+    "cluster-check": ("cluster", "cluster_check", "Compare the machines of a Dask cluster with this one."),
+    "serve": ("server", "serve", "Play a tournament of bots that connect over TCP."),
+    "connect": ("client", "connect", "Play at a server with any bot."),
+    "watch": ("client", "watch", "Follow the rounds of a server as they are played."),
+    "token": ("server", "token", "Make a token for a bot that connects."),
+    "table": ("table", "table", "Print standings, Elo and cross tables of journals."),
+    "verify": ("table", "verify", "Check every round of a journal with the referee."),
+    "replay": ("replay", "replay", "Look at the rounds of a journal, step by step."),
+    "show": ("show", "show", "Draw a position on a board, with its legal moves."),
+    "report": ("report", "report", "Write journals as pages for a browser, with replays."),
+    "regress": ("regress", "regress", "Replay recorded positions and list changed decisions."),
+    "rerun": ("rerun", "rerun", "Ask for the decision of a fault again."),
+    "demo": ("demo", "demo", "Play a small tournament of the bundled bots."),
+    "bots": ("bots", "bots", "List the bundled bots."),
+    "check": ("check", "check", "Check whether a bot is fit to play."),
+    "sandbox": ("sandbox", "sandbox", "Say what the sandbox of bots holds on this machine."),
+    "new-bot": ("bots", "new_bot", "Write a bot to start from."),
+    "spec": ("bots", "spec", "Read SPEC.md: all that the author of a bot needs to know."),
+    "schema": ("bots", "schema", "Print the JSON Schema of the protocol."),
 }
 _RENAMED: Final = {"again": "rerun"}
 _PLAYING: Final = {"play", "run", "sprt", "demo"}  # with worker processes
@@ -57,7 +57,7 @@ class _Lazy(click.Group):
         if name not in _COMMANDS:
             return None
         module, function, _ = _COMMANDS[name]
-        command: click.Command = getattr(importlib.import_module(module), function)
+        command: click.Command = getattr(importlib.import_module(f"arena.cli.{module}_command"), function)
         return command
 
     def shell_complete(self, context: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -17,10 +17,16 @@ from arena.journal.lines import AnyRound, TournamentLine, encoded
 from arena.journal.reader import no_progress
 from arena.plan.config import Config
 from arena.stats.round_summary import RoundResult
-from arena.tournament.events import Listener, RoundFinished, TournamentEnded, TournamentEvent, TournamentOpened
+from arena.tournament.tournament_events import (
+    Listener,
+    RoundFinished,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
 
 if TYPE_CHECKING:
-    from arena.server.events import ServerEvent
+    from arena.server.server_events import ServerEvent
     from arena.stats.standings import Standings
 
 _SHARES: Final = 10  # of a match after which the score is printed, where there is no terminal

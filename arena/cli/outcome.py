@@ -16,10 +16,10 @@ from arena.support.signals import INTERRUPTED
 from arena.support.text import counted
 
 if TYPE_CHECKING:
-    from arena.cli.cluster import Cluster
-    from arena.tournament.drive import TournamentRun
-    from arena.tournament.events import Listener
-    from arena.tournament.player_pool import Table
+    from arena.cli.cluster_command import Cluster
+    from arena.tournament.player_sources import Table
+    from arena.tournament.run import TournamentRun
+    from arena.tournament.tournament_events import Listener
 
 
 def play_and_report(
@@ -32,7 +32,7 @@ def play_and_report(
     """Plays what is left of the tournament, here or on a cluster. Exits if it stops early, as `report_outcome` does.
     Bots in a sandbox may not see a path in `hidden`."""
     if cluster is not None and cluster.scheduler is not None:
-        from arena.cli.cluster import play_on_cluster
+        from arena.cli.cluster_command import play_on_cluster
 
         config = tournament_with_sandboxes(config, hidden)
         ran = play_on_cluster(config, cluster.scheduler, cluster.ship, listening)
@@ -56,7 +56,7 @@ def played(
     except OSError as error:
         raise click.ClickException(f"no worker process can be started on this machine: {error.strerror}") from None
     with first or nullcontext():
-        from arena.tournament.drive import drive
+        from arena.tournament.run import drive
 
         config = tournament_with_sandboxes(config, hidden)
         with journal_errors(), listening as listener:

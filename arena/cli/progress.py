@@ -21,7 +21,7 @@ from arena.cli.wording import (
 )
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.support.timestamps import log_time
-from arena.tournament.events import (
+from arena.tournament.tournament_events import (
     BotIdentified,
     RoundFinished,
     RoundStarted,
@@ -33,7 +33,7 @@ from arena.tournament.events import (
 )
 
 if TYPE_CHECKING:
-    from arena.server.events import ServerEvent, ServerListener
+    from arena.server.server_events import ServerEvent, ServerListener
 
 Say = Callable[[str], None]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
-from arena.server.events import (
+from arena.server.server_events import (
     AcceptFailed,
     BotCame,
     BotLeft,

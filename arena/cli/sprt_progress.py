@@ -12,7 +12,7 @@ from arena.journal.lines import AnyRound, VoidLine
 from arena.journal.sequential_test import SprtState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
 from arena.support.text import counted
-from arena.tournament.events import (
+from arena.tournament.tournament_events import (
     BotIdentified,
     BotReadmitted,
     BotWithdrawn,

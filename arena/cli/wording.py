@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.support.text import printable, printable_lines
-from arena.tournament.events import (
+from arena.tournament.tournament_events import (
     BotIdentified,
     BotReadmitted,
     BotWithdrawn,
@@ -15,7 +15,7 @@ from arena.tournament.events import (
 )
 
 if TYPE_CHECKING:
-    from arena.server.events import ServerEvent
+    from arena.server.server_events import ServerEvent
 
 _REASONS: Final = {
     "five-stones": "five stones",

@@ -16,8 +16,7 @@ from typing import Final
 import msgspec
 import trio
 
-from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
-from arena.client.events import (
+from arena.client.client_events import (
     ClientEvent,
     DealNotAsPromised,
     Reconnecting,
@@ -26,13 +25,14 @@ from arena.client.events import (
     TokenUnprotected,
     Welcomed,
 )
+from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.client.own_journal import OwnJournal
 from arena.client.own_rounds import Kept, NotKept, OwnRounds
 from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
-from arena.human.desk import Desk
+from arena.human.user_interface import Desk
 from arena.plan.bot_spec import BotSpec
-from arena.processes.process import BotProcess, spawn
+from arena.processes.bot_process import BotProcess, spawn
 from arena.processes.process_state import SpawnError, exit_words
 from arena.processes.stderr import PassedOn
 from arena.support.address import parse_address

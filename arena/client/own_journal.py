@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.client.events import ClientEvent, RoundNotKept
+from arena.client.client_events import ClientEvent, RoundNotKept
 from arena.client.own_rounds import Kept, NotKept
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import Journal, JournalError, TournamentLine, encoded

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import trio
 
 from arena.client.dial import ConnectError
-from arena.human.desk import Desk
-from arena.human.guest import Guest
+from arena.human.person_client import Guest
+from arena.human.user_interface import Desk
 from arena.plan.bot_spec import HUMAN
 from arena.processes.launch import Overrun
 from arena.support.streams import TcpStream

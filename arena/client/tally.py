@@ -2,7 +2,7 @@
 
 import attrs
 
-from arena.client.events import MatchBegan, MatchEnded, PlayEnded, Record
+from arena.client.client_events import MatchBegan, MatchEnded, PlayEnded, Record
 from protocol.messages import MatchEnd, MatchStart, Points, RoundEnd, ServerMessage
 
 

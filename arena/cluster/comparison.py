@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from arena.cluster.machine import BotFacts, Facts
+from arena.cluster.machine_facts import BotFacts, Facts
 
 
 def differences(ours: Facts, theirs: Facts) -> list[str]:

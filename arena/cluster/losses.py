@@ -4,7 +4,7 @@ import math
 import time
 from typing import Final
 
-from arena.cluster.tunnel import RemoteWorker
+from arena.cluster.worker_connection import RemoteWorker
 
 _AT_ONCE: Final = 30.0  # seconds in which all shifts of a lost machine are noticed
 

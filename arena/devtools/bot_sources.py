@@ -11,7 +11,7 @@ import trio
 from arena.bots.conversation import ConversationLimits
 from arena.bots.link import Link
 from arena.plan.bot_spec import BotSpec
-from arena.processes.process import BotProcess, spawn
+from arena.processes.bot_process import BotProcess, spawn
 
 _LIMITS: Final = ConversationLimits(kept_lines=500)  # of a failed check: some rounds, about a megabyte
 

@@ -12,7 +12,7 @@ import trio
 from arena.bots.conversation import LinkClosed, said_text
 from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
-from arena.match.host import Host
+from arena.match.match_messages import Host
 from arena.match.referee import Question, Referee
 from arena.plan.deals import DealKey, Dealt
 from arena.plan.schedule import RoundId

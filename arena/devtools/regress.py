@@ -17,8 +17,8 @@ from arena.bots.watchdog import Watchdog
 from arena.journal.bot_history import RecordedMatch, RecordedRound
 from arena.journal.endings import Fault
 from arena.journal.lines import game_record
-from arena.match.host import Host
 from arena.match.led_round import LedAnswer, LedFault, LedReferee, RecordedMove, led_play
+from arena.match.match_messages import Host
 from arena.match.referee import Referee
 from arena.plan.bot_spec import BotSpec
 from arena.support.signals import calling_on_signals

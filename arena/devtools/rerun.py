@@ -22,9 +22,9 @@ from arena.bots.watchdog import Watchdog
 from arena.devtools.earlier_rounds import EarlierMatch, earlier_matches
 from arena.journal.endings import Fault
 from arena.journal.lines import game_record
-from arena.match.host import Host
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
 from arena.match.match import Match, PlayedRound
+from arena.match.match_messages import Host
 from arena.match.referee import Referee
 from arena.match.round_play import Void
 from arena.plan.bot_spec import BotError, BotSpec

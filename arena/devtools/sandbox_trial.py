@@ -10,12 +10,12 @@ from typing import Final
 import attrs
 import trio
 
-from arena.devtools.baits import inside, laid_out, told
 from arena.devtools.sandbox_attempts import TRIALS, Attempt, Baits, Result
+from arena.devtools.targets import inside, laid_out, told
 from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
+from arena.processes.bot_process import spawn
 from arena.processes.launch import Overrun
-from arena.processes.process import spawn
 from arena.processes.process_tree import descendants
 from arena.sandbox.sandbox_check import settled
 

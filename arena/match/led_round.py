@@ -13,7 +13,7 @@ import attrs
 
 from arena.bots.player import Player
 from arena.journal.endings import Fault
-from arena.match.host import Host
+from arena.match.match_messages import Host
 from arena.match.referee import Question, Referee
 from arena.match.round_play import RoundPlay, TimeKeeper
 from arena.plan.round_clock import RoundClock, TimeLeft

@@ -11,7 +11,7 @@ from arena.bots.wants import Both, Logic, Run
 from arena.journal.endings import Fault, seats_at_fault
 from arena.journal.lines import AssistedLine
 from arena.match.audience import Audience, Scene, Sight
-from arena.match.host import Host
+from arena.match.match_messages import Host
 from arena.match.referee import Move, Referee
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.plan.deals import Dealt

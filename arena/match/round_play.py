@@ -21,7 +21,7 @@ from arena.bots.conversation import LinkClosed
 from arena.bots.player import Gone, Player
 from arena.bots.wants import Ask, BotLink, Logic
 from arena.journal.endings import Fault
-from arena.match.host import Host
+from arena.match.match_messages import Host
 from arena.match.referee import Question
 from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
 from arena.support.timekeeping import Stalls, TimeIsUp

@@ -1,6 +1,6 @@
 """The arena's side of the keepers (keeper.py): ask for a bot's process and receive what its keeper reports.
 
-Nothing here waits: each driver waits in its own way (process.py, polled_process.py) and then looks.
+Nothing here waits: each driver waits in its own way (bot_process.py, polled_process.py) and then looks.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The door: admits peers that have sent something on the porch (porch.py), as far as the limits allow.
+"""The door: admits peers that have sent something on the porch (new_peers.py), as far as the limits allow.
 
 Theory of operation. A bot whose hello proves that it owns a known name gets a task at once, however many strangers
 there are. Other peers get a task only within the rate of their address and network; beyond it their connections are
@@ -23,11 +23,11 @@ from arena.journal.identity import bot_line
 from arena.plan.server_config import DoorLimits
 from arena.server.admission import Refusal, Refused, Registry
 from arena.server.connection import Abandoned, Connection
-from arena.server.events import Incident, PeerBrokeProtocol, PeerRefused
 from arena.server.lingering import Lingering, say_last
 from arena.server.lobby import Lobby
-from arena.server.porch import Porch, Stranger
+from arena.server.new_peers import Porch, Stranger
 from arena.server.rates import Buckets, Place, Room, Shares
+from arena.server.server_events import Incident, PeerBrokeProtocol, PeerRefused
 from arena.server.spectators import Gallery
 from arena.server.strikes import Strikes
 from arena.support.streams import MeteredTcpStream, TcpStream, tune

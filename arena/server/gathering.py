@@ -6,8 +6,8 @@ from datetime import datetime
 import trio
 
 from arena.plan.bot_spec import AnySpec
-from arena.server.events import LobbyWaits, ServerListener
 from arena.server.lobby import Lobby
+from arena.server.server_events import LobbyWaits, ServerListener
 from arena.server.wall_clock import Clock, wait_until
 
 # A task that calls its argument each time the organiser wants the tournament to begin now.

@@ -153,7 +153,7 @@ class Lobby:
             for connection in connections:
                 connection.dismiss(Bye(reason, again))
 
-    # What a tournament needs (arena.tournament.player_pool.RemoteBots)
+    # What a tournament needs (arena.tournament.player_sources.RemoteBots)
 
     def is_free(self, name: str) -> bool:
         return any(not connection.busy for connection in self.connections(name))

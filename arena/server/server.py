@@ -25,7 +25,11 @@ from arena.server.admission import Registry
 from arena.server.connection import Connection
 from arena.server.cycles import Cycles
 from arena.server.door import Door
-from arena.server.events import (
+from arena.server.gathering import BeginKey, Gathering
+from arena.server.lobby import Lobby
+from arena.server.name_claims import NamesFile
+from arena.server.new_peers import most_on_porch
+from arena.server.server_events import (
     BotCame,
     BotLeft,
     CycleBegins,
@@ -37,19 +41,15 @@ from arena.server.events import (
     Stopping,
     TokensUnprotected,
 )
-from arena.server.gathering import BeginKey, Gathering
-from arena.server.lobby import Lobby
-from arena.server.name_claims import NamesFile
-from arena.server.porch import most_on_porch
 from arena.server.spectators import Gallery
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import address_of, open_listener
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
-from arena.tournament.drive import TournamentRun
-from arena.tournament.events import TournamentEnded, TournamentOpened
 from arena.tournament.ledger import Ledger, end, hash_to_publish
+from arena.tournament.run import TournamentRun
 from arena.tournament.runner import Tournament, TournamentError
+from arena.tournament.tournament_events import TournamentEnded, TournamentOpened
 
 _SAVE_SECONDS: Final = 1.0  # from one time that new names are saved to the next
 

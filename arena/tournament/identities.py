@@ -19,7 +19,7 @@ from arena.journal.tournament_state import TournamentState
 from arena.plan.config import Config, OnChange
 from arena.processes.fingerprint import fingerprint_of
 from arena.support.text import counted
-from arena.tournament.events import BotIdentified
+from arena.tournament.tournament_events import BotIdentified
 
 # Identities that are remembered: a bot that connects may say another version each time. The journal gets one that was
 # forgotten again.

@@ -4,8 +4,8 @@ Bots that the arena starts are available whenever this machine has room for anot
 outside are available while they have a free connection; each connection plays one match at a time. Matches among them
 cost this machine little and do not count. A match that waits for a lost connection gives its place to another one. The
 arena waits for absent bots as long as there is anything else to play. Then, once their grace time is over, their
-matches begin without them, one after the other at the pace of play (pace.py). So a bot that comes late has lost about
-as many matches as were played meanwhile, and still plays the rest.
+matches begin without them, one after the other at the pace of play (forfeit_pace.py). So a bot that comes late has lost
+about as many matches as were played meanwhile, and still plays the rest.
 
 A bot that is withdrawn forfeits its matches. These come last, after all that can be played, so that the organiser has
 time to repair the bot.
@@ -22,8 +22,8 @@ import trio
 
 from arena.plan.bot_spec import AnySpec
 from arena.plan.schedule import MatchId, PlannedMatch
-from arena.tournament.pace import Pace
-from arena.tournament.player_pool import Presence
+from arena.tournament.forfeit_pace import Pace
+from arena.tournament.player_sources import Presence
 
 
 class _Waiting:

@@ -17,7 +17,7 @@ from arena.plan.bot_spec import AnySpec
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
 from arena.processes.stderr import StderrKeeper
-from arena.tournament.player_pool import Guests
+from arena.tournament.player_sources import Guests
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import MatchJob, Report
 from arena.worker.job_play import JobPlay

@@ -3,7 +3,7 @@
 Theory of operation. The schedule is fixed in advance. What the journal already contains is folded into a `Ledger`
 (scores of matches under way, faults in a row, finished ids), and only missing rounds are played. The `Matchmaker`
 chooses the match that begins next. A match between bots that the arena starts is a job for a worker process
-(crew.py). A match with a bot that connects is played here, by its own task (play_here.py). Both run the
+(worker_pool.py). A match with a bot that connects is played here, by its own task (play_here.py). Both run the
 same logic (arena/worker/job_play.py), and `hear` processes the reports of both: it sends each round to the writer,
 which appends it to the journal and waits for the disk; only then is the round reported to the listener. So every round
 that was reported is saved, and every other is played again.
@@ -31,8 +31,14 @@ from arena.plan.schedule import PlannedMatch
 from arena.processes.stderr import StderrKeeper
 from arena.support.text import counted
 from arena.support.timestamps import utc_now
-from arena.tournament.crew import AnyCrew, Crew, Death, Hire
-from arena.tournament.events import (
+from arena.tournament.failures import Failures
+from arena.tournament.foreign_bundle import keep_bundle
+from arena.tournament.identities import WHAT_BELONGS, new_claim, refusal
+from arena.tournament.jobs import job_of
+from arena.tournament.ledger import Ledger
+from arena.tournament.matchmaker import Matchmaker
+from arena.tournament.player_sources import Guests, NobodyConnects, Presence
+from arena.tournament.tournament_events import (
     BotIdentified,
     BotReadmitted,
     BotWithdrawn,
@@ -44,14 +50,8 @@ from arena.tournament.events import (
     TournamentEvent,
     VerdictAdvanced,
 )
-from arena.tournament.failures import Failures
-from arena.tournament.foreign_bundle import keep_bundle
-from arena.tournament.identities import WHAT_BELONGS, new_claim, refusal
-from arena.tournament.jobs import job_of
-from arena.tournament.ledger import Ledger
-from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_pool import Guests, NobodyConnects, Presence
 from arena.tournament.withdrawals import withdrawal, withdrawals_at_start
+from arena.tournament.worker_pool import AnyCrew, Crew, Death, Hire
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import (
     Bundled,
@@ -67,7 +67,7 @@ from arena.worker.job import (
     Warned,
     Wrote,
 )
-from arena.worker.process import WorkerProcess
+from arena.worker.worker_process import WorkerProcess
 
 if TYPE_CHECKING:
     from arena.match.audience import Audience

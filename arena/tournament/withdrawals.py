@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from arena.plan.config import Config, OnChange
-from arena.tournament.events import BotReadmitted, BotWithdrawn, Comeback
 from arena.tournament.ledger import Ledger
+from arena.tournament.tournament_events import BotReadmitted, BotWithdrawn, Comeback
 
 
 def withdrawal(config: Config, ledger: Ledger, name: str, later: bool, *, still: bool = False) -> BotWithdrawn:

@@ -16,7 +16,7 @@ import trio
 from arena.journal.file import JournalChanged, Rescue, rescue
 from arena.journal.lines import Journal, JournalError, encoded
 from arena.support.side_thread import SideThread
-from arena.tournament.events import BotIdentified, Listener, RoundFinished, RoundVoid, TournamentEvent
+from arena.tournament.tournament_events import BotIdentified, Listener, RoundFinished, RoundVoid, TournamentEvent
 
 _SAVED: Final = (BotIdentified, RoundFinished, RoundVoid)  # events that are lines of the journal
 _PAUSE: Final = 0.05  # seconds from one wait for the disk to the next; nobody who watches notices them

@@ -9,7 +9,7 @@ from typing import Final
 
 from arena.processes.launcher_process import Launcher
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
-from arena.worker.process import OWNERS_SIGNALS
+from arena.worker.worker_process import OWNERS_SIGNALS
 
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -32,7 +32,7 @@ def main(owner_pid: int) -> None:
             launcher = Launcher()
         tune_gc()
         from arena.bots.polled_process import PolledProcesses
-        from arena.worker.main import Worker
+        from arena.worker.worker import Worker
 
         tune_gc()  # again, so that it leaves what is loaded alone
         with PolledProcesses(launcher) as processes:

@@ -28,8 +28,8 @@ from arena.plan.bot_spec import parse_bot
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.time_control import ClockError
 from arena.stats.standings import Standings, fold
-from arena.tournament.events import RoundFinished
 from arena.tournament.ledger import read_past
+from arena.tournament.tournament_events import RoundFinished
 from engine.errors import NotationError
 from engine.ruleset import RULE_SETS, RuleSet
 from protocol import messages

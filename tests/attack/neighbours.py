@@ -19,7 +19,7 @@ import pytest
 import trio
 
 from arena.plan.bot_spec import BotSpec
-from arena.processes.process import BotProcess, spawn
+from arena.processes.bot_process import BotProcess, spawn
 from tests.attack.findings import Finding
 from tests.helpers.escape_rounds import SYSTEM_PYTHON
 from tests.helpers.paths import ROOT

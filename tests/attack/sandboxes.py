@@ -9,7 +9,7 @@ from pathlib import Path
 
 import trio
 
-from arena.processes.process import BotProcess, running_launcher, spawn
+from arena.processes.bot_process import BotProcess, running_launcher, spawn
 from arena.processes.process_tree import children_of, descendants
 from tests.attack.findings import Finding
 from tests.helpers.sandboxes import IS_ROOT, NO_SANDBOX, PYTHON, boxed

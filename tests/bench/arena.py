@@ -23,9 +23,9 @@ from arena.match.referee import Referee
 from arena.plan.config import Config, from_command_line
 from arena.support import compilation
 from arena.support.process_limits import tune_gc
-from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import Ledger, begin_unrecorded, resume
 from arena.tournament.runner import Tournament
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.ruleset import PRESETS

@@ -22,8 +22,8 @@ from arena.plan.deals import DealKey
 from arena.plan.schedule import Format, schedule
 from arena.plan.sprt import EloModel, Sprt
 from arena.support.process_limits import tune_gc
-from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import begin_unrecorded
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from arena.tournament.writer import JournalWriter
 from engine.ruleset import PRESETS
 from protocol.fairness import hash_of

@@ -25,12 +25,12 @@ from arena.journal.lines import Journal
 from arena.plan.round_clock import RoundClock
 from arena.plan.server_config import read_server_file
 from arena.plan.tokens import token_hash
-from arena.server.events import BotCame, CycleBegins, ServerEvent
 from arena.server.server import Server
+from arena.server.server_events import BotCame, CycleBegins, ServerEvent
 from arena.support.address import address_of
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.streams import TcpStream
-from arena.tournament.events import TournamentEvent
+from arena.tournament.tournament_events import TournamentEvent
 from engine.cards import Seat
 from protocol.session import Session
 from tests.bench.arena import recorded_requests, show

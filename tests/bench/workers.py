@@ -15,9 +15,9 @@ import trio
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.plan.config import Config, from_command_line
 from arena.support import compilation
-from arena.tournament.events import RoundFinished, TournamentEvent
 from arena.tournament.ledger import resume
 from arena.tournament.runner import Tournament
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from tests.helpers.paths import BENCH, THINKING_BOT
 from tests.helpers.processes import workers_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.devtools import sandbox_attempts
-from arena.devtools.baits import inside, laid_out, listener, new_file, new_folder, new_mark
+from arena.devtools.targets import inside, laid_out, listener, new_file, new_folder, new_mark
 from tests.attack.escapes.all_baits import AllBaits
 from tests.attack.escapes.calls import call
 from tests.helpers.paths import ROOT

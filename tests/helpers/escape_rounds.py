@@ -19,8 +19,8 @@ from typing import Final
 import attrs
 import pytest
 
-from arena.devtools.baits import told
 from arena.devtools.sandbox_attempts import Result
+from arena.devtools.targets import told
 from arena.plan.config import from_command_line
 from arena.plan.sandbox import SCRATCH
 from arena.sandbox.sandbox_check import settled

@@ -12,10 +12,10 @@ from arena.bots.wants import Logic
 from arena.bots.watchdog import Watchdog
 from arena.journal.lines import RoundLine, VoidLine
 from arena.plan.config import Config
-from arena.tournament.crew import Crew
 from arena.tournament.ledger import planned_matches
 from arena.tournament.play_here import OwnersDesk
 from arena.tournament.runner import Tournament
+from arena.tournament.worker_pool import Crew
 from arena.worker.job import Finished, MatchJob, Report, SoFar, Standing, Voided
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score

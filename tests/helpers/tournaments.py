@@ -14,7 +14,7 @@ from typing import Any
 from arena.cli.progress import Quiet
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.config import Config, from_command_line
-from arena.tournament.drive import drive
+from arena.tournament.run import drive
 from tests.helpers.paths import STEADY_BOT
 
 

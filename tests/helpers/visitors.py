@@ -15,12 +15,12 @@ from arena.journal.verify import verify_journals
 from arena.plan.config import Config
 from arena.plan.server_config import ServerConfig, read_server_file
 from arena.plan.tokens import token_hash
-from arena.server.events import ServerEvent
 from arena.server.gathering import BeginKey
 from arena.server.server import Server
+from arena.server.server_events import ServerEvent
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import parse_address
-from arena.tournament.events import BotWithdrawn, RoundFinished, TournamentEvent
+from arena.tournament.tournament_events import BotWithdrawn, RoundFinished, TournamentEvent
 from protocol.framing import LineBuffer
 from protocol.messages import PROTOCOL, Action, BotHello, Request
 from protocol.session import Role, Session

@@ -12,7 +12,7 @@ from arena.cli.progress import PlainLines, stamped
 from arena.cli.server_wording import server_text
 from arena.journal.file import line_hash
 from arena.journal.lines import FaultLine, ResultLine
-from arena.server.events import (
+from arena.server.server_events import (
     BotCame,
     BotLeft,
     CycleBegins,
@@ -22,7 +22,7 @@ from arena.server.events import (
     PeerRefused,
     ServerEvent,
 )
-from arena.tournament.events import RoundFinished, TournamentEnded, TournamentEvent, TournamentOpened
+from arena.tournament.tournament_events import RoundFinished, TournamentEnded, TournamentEvent, TournamentOpened
 from tests.helpers.commands import arena
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.rounds import round_line

@@ -35,8 +35,8 @@ RARE = {"difflib", "statistics", "tomllib", "zipfile"}  # for mistakes, absent b
 TASKS = {"trio", "ssl", "subprocess"}
 BY_WORKERS = {"arena.bots.player", "arena.match", "arena.replay"}  # matches, and what is kept of their faults
 OTHERS = {
-    "arena.server.events",
-    "arena.client.events",
+    "arena.server.server_events",
+    "arena.client.client_events",
     "arena.pages.page",
     "arena.stats.ratings",
     "arena.devtools.check",
@@ -88,7 +88,7 @@ def test_a_command_loads_only_what_it_needs(words: list[str], not_needed: set[st
 @pytest.mark.parametrize("command", ["play", "run"])
 def test_the_first_worker_is_started_before_the_command_is_loaded(command: str, folder: Path) -> None:
     found = loaded(folder, FIRST_PROCESS, command, *BOTS, "--rounds", "2")
-    assert "arena.worker.process" in found
+    assert "arena.worker.worker_process" in found
     assert not found & (HEAVY | OTHERS | {"attrs", "msgspec", "engine", "trio"})
 
 
@@ -97,11 +97,11 @@ def test_a_worker_starts_the_launcher_before_it_loads_its_modules() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = set(done.stdout.split())
     assert "arena.processes.launcher_process" in loaded
-    assert not loaded & {"attrs", "msgspec", "engine", "protocol", "arena.worker.main"}
+    assert not loaded & {"attrs", "msgspec", "engine", "protocol", "arena.worker.worker"}
 
 
 def test_a_worker_loads_only_what_it_needs_to_play() -> None:
-    code = "import sys, arena.worker.main; print(*sys.modules)"
+    code = "import sys, arena.worker.worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(done.stdout.split()) & (HEAVY | RARE | {"trio", "click", "ssl", "arena.replay"})
 

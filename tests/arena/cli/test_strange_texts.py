@@ -19,8 +19,8 @@ from arena.client.spectate import Screen, json_line
 from arena.journal.endings import Fault
 from arena.journal.lines import FaultLine, RoundLine, VoidLine
 from arena.processes.stderr import PassedOn
-from arena.server.events import BotCame
-from arena.tournament.events import RoundFinished, RoundVoid
+from arena.server.server_events import BotCame
+from arena.tournament.tournament_events import RoundFinished, RoundVoid
 from protocol.messages import WatchedPosition, WatchedResult, decode_from_server
 from tests.helpers.commands import arena
 from tests.helpers.journals import numbered_round

@@ -13,8 +13,8 @@ import trustme
 
 from arena.cli.client_wording import client_text
 from arena.client.bridge import Visit
+from arena.client.client_events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
 from arena.client.dial import Destination
-from arena.client.events import ClientEvent, MatchBegan, MatchEnded, PlayEnded, Record, TokenUnprotected
 from arena.client.tally import MatchFollower, Tally
 from arena.journal.lines import JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals

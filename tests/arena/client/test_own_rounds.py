@@ -8,7 +8,7 @@ import attrs
 import msgspec
 import pytest
 
-from arena.client.events import ClientEvent, RoundNotKept
+from arena.client.client_events import ClientEvent, RoundNotKept
 from arena.client.own_journal import OwnJournal
 from arena.client.own_rounds import Kept, NotKept, OwnRounds
 from arena.journal.endings import Fault

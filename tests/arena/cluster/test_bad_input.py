@@ -11,10 +11,10 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from arena.cli import cluster as cluster_commands
-from arena.cluster import check, connection
-from arena.cluster.connection import ClusterError
-from arena.cluster.hosts import Terms
+from arena.cli import cluster_command as cluster_commands
+from arena.cluster import cluster_check, scheduler
+from arena.cluster.preparation import Terms
+from arena.cluster.scheduler import ClusterError
 from tests.helpers.cluster import Cluster, done, free_port
 from tests.helpers.commands import arena
 
@@ -56,10 +56,10 @@ def test_a_scheduler_that_hangs_after_it_has_accepted_the_client(monkeypatch: py
     async def connected(_: str) -> Any:
         return Mock(scheduler=Mock(versions=hanging), close=AsyncMock())
 
-    monkeypatch.setattr(check, "connected", connected)
-    monkeypatch.setattr(check, "SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(cluster_check, "connected", connected)
+    monkeypatch.setattr(cluster_check, "SILENT_SECONDS", 0.01)
     with pytest.raises(ClusterError, match="at tcp://there:1 was lost: it does not answer"):
-        check.compared("tcp://there:1", Terms.of([], None, ship=False))
+        cluster_check.compared("tcp://there:1", Terms.of([], None, ship=False))
 
 
 @pytest.mark.parametrize("address", ["nowhere", "ftp://127.0.0.1:1", "tcp://127.0.0.1:x", ""])
@@ -78,9 +78,9 @@ def test_a_scheduler_of_another_version_of_dask(monkeypatch: pytest.MonkeyPatch)
         def __await__(self) -> Any:
             raise TypeError("Scheduler.identity() got an unexpected keyword argument 'n_workers'")
 
-    monkeypatch.setattr(connection, "Client", lambda *_, **__: Misunderstood())
+    monkeypatch.setattr(scheduler, "Client", lambda *_, **__: Misunderstood())
     with socket.create_server(("127.0.0.1", 0)) as there, pytest.raises(ClusterError) as told:
-        check.compared(f"tcp://127.0.0.1:{there.getsockname()[1]}", Terms.of([], None, ship=False))
+        cluster_check.compared(f"tcp://127.0.0.1:{there.getsockname()[1]}", Terms.of([], None, ship=False))
     advice = f"which `pip install distributed=={version('distributed')}` installs there: Scheduler.identity() got"
     assert f"cannot be used, perhaps because its version of Dask is not the one here, {advice}" in str(told.value)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cluster.parcel import packed
+from arena.cluster.packed_folder import packed
 from tests.helpers.cluster import Cluster, done, kill, on
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import needs_sandbox
@@ -186,7 +186,7 @@ def test_a_folder_that_is_too_large_is_refused(bot: Path) -> None:
 
 
 def test_modes_of_files_are_kept(bot: Path, tmp_path: Path) -> None:
-    from arena.cluster.parcel import unpacked_into
+    from arena.cluster.packed_folder import unpacked_into
 
     unpacked_into(tmp_path / "there", packed(bot))
     assert stat.S_IMODE((tmp_path / "there/bot.py").stat().st_mode) == 0o750

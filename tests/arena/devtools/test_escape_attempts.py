@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from arena.devtools import sandbox_attempts
-from arena.devtools.baits import told
 from arena.devtools.sandbox_attempts import Attempt, Baits, Refused, Result, try_apart
+from arena.devtools.targets import told
 from tests.attack.escapes.calls import NUMBERS
 from tests.attack.escapes.run import ATTEMPTS
 from tests.helpers.escape_baits import all_laid_out

@@ -13,8 +13,8 @@ from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
 from arena.server import server
-from arena.tournament.drive import drive
-from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.tournament.run import drive
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from tests.helpers import visitors
 from tests.helpers.tournaments import steady
 

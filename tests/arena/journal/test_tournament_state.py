@@ -21,7 +21,7 @@ from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedMatch
 from arena.plan.source import ConfigError
 from arena.plan.sprt_config import test_from_command_line as sprt_of
-from arena.tournament.drive import drive
+from arena.tournament.run import drive
 from tests.helpers.rounds import STARTED, round_line
 from tests.helpers.tournaments import configured, rounds_in, steady
 

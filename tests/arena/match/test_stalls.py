@@ -21,8 +21,8 @@ from arena.plan.config import Config
 from arena.stats.standings import fold
 from arena.stats.tables import render
 from arena.support.timekeeping import Stall, Stalls
-from arena.tournament.drive import drive
 from arena.tournament.ledger import planned_matches
+from arena.tournament.run import drive
 from engine.cards import SEATS
 from tests.helpers.drivers import KEY, Driver, RunLogic, both_drivers, first_round, match_of, players_of
 from tests.helpers.jobs import play_in_this_process

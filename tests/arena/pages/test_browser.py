@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
-from arena.cli.replay import replay
-from arena.cli.report import report
+from arena.cli.replay_command import replay
+from arena.cli.report_command import report
 from tests.helpers.browser import CHROMIUM, MISSING, Watched, chromium
 from tests.helpers.journals import HOSTILE, HOSTILE_NOTE, NAMES, rounds, write
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.cli.replay import replay
-from arena.cli.report import report
+from arena.cli.replay_command import replay
+from arena.cli.report_command import report
 from arena.journal.lines import VoidLine, encoded
 from arena.stats.report_data import gather
 from tests.helpers.journals import HOSTILE, NAMES, numbered_round, opening, rounds, write

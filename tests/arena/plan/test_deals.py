@@ -20,8 +20,8 @@ from arena.match.match import Match, PlayedRound
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.stats.standings import fold
-from arena.tournament.drive import TournamentRun, drive
 from arena.tournament.ledger import planned_matches
+from arena.tournament.run import TournamentRun, drive
 from protocol.fairness import deal_hash
 from tests.helpers.jobs import play_in_this_process
 from tests.helpers.tournaments import anonymous, configured, steady
@@ -184,7 +184,7 @@ def test_a_tournament_that_was_stopped_just_before_its_end_reveals_its_secret_la
 ) -> None:
     config = secretly(journal)
     with monkeypatch.context() as patched:
-        patched.setattr("arena.tournament.drive.end", lambda *_: None)
+        patched.setattr("arena.tournament.run.end", lambda *_: None)
         run(config)
     assert lines_in(journal, RevealLine) == []
     run(config)

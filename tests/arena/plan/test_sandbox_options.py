@@ -15,7 +15,7 @@ from arena.plan.config import Config, ConfigError, bot_from_command_line, from_c
 from arena.plan.config_file import from_file
 from arena.plan.recorded_config import RecordedBot, differences, recorded_bot, spec_of
 from arena.plan.sandbox import SCRATCH, Level, Sandbox
-from arena.tournament.drive import drive
+from arena.tournament.run import drive
 from tests.helpers.commands import arena
 
 

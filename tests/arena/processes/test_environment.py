@@ -14,8 +14,8 @@ from arena.journal.lines import JournalLine, TournamentLine, read
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
-from arena.processes.process import spawn
-from arena.tournament.drive import drive
+from arena.processes.bot_process import spawn
+from arena.tournament.run import drive
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.processes import bad_command
 

@@ -22,11 +22,11 @@ from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.bot_spec import MOST_PROCESSES, BotSpec
 from arena.plan.config import from_command_line
 from arena.processes import launch
+from arena.processes.bot_process import BotProcess, fork, running_launcher, spawn, started
 from arena.processes.launch import Kept
-from arena.processes.process import BotProcess, fork, running_launcher, spawn, started
 from arena.processes.process_state import SpawnError
 from arena.processes.process_tree import children_by_parent, children_of, descendants, memory_of, resident_memory_of
-from arena.tournament.drive import drive
+from arena.tournament.run import drive
 from tests.helpers.drivers import RunLogic, both_drivers
 from tests.helpers.jobs import Desk, job_of, play_job
 from tests.helpers.processes import bad_command, is_running

@@ -8,8 +8,8 @@ import trio
 
 from arena.journal.endings import Fault
 from arena.processes import memory_watch
+from arena.processes.bot_process import spawn
 from arena.processes.memory_watch import MemoryWatch
-from arena.processes.process import spawn
 from tests.arena.processes.test_keeper import MIB, python
 
 # Ten processes that share 120 MB in 30,000 mappings: to measure them once takes a tenth of a second. After a line on

@@ -10,7 +10,7 @@ import trio
 
 from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
-from arena.processes.process import running_launcher, spawn
+from arena.processes.bot_process import running_launcher, spawn
 from arena.processes.process_tree import descendants
 from arena.sandbox.sandbox_check import Machine, SandboxError, settled
 from tests.attack.escapes.run import ATTEMPTS

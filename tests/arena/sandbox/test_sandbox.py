@@ -20,7 +20,7 @@ from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.sandbox import Level, Sandbox
-from arena.processes.process import BotProcess, running_launcher, spawn
+from arena.processes.bot_process import BotProcess, running_launcher, spawn
 from arena.processes.process_tree import children_of, descendants
 from arena.sandbox.bubblewrap import OWN_PROCESSES
 from arena.sandbox.sandbox_check import Settled, settled

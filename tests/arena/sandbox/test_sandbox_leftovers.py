@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from arena.plan.bot_spec import BotSpec
-from arena.processes.process import spawn
+from arena.processes.bot_process import spawn
 from tests.helpers.escape_rounds import SYSTEM_PYTHON
 from tests.helpers.paths import ROOT
 from tests.helpers.sandboxes import (

@@ -11,10 +11,10 @@ from arena.journal.deal_secret import secret_path
 from arena.journal.file import line_hash
 from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, VoidLine, read
 from arena.plan.deals import DealKey
-from arena.server.events import ServerEvent
+from arena.server.server_events import ServerEvent
 from arena.stats.roster import By
 from arena.stats.standings import fold
-from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, RoundEnd
 from tests.helpers.visitors import (
     Visitor,

@@ -12,9 +12,9 @@ from arena.journal.lines import Journal
 from arena.plan.bot_spec import RemoteSpec
 from arena.plan.time_control import TimeLimits
 from arena.server.cycles import Cycles
-from arena.server.events import LobbyWaits
 from arena.server.gathering import Gathering, may_begin
 from arena.server.lobby import Lobby
+from arena.server.server_events import LobbyWaits
 from arena.server.wall_clock import local_time
 from tests.helpers.visitors import Heard, arrived, configured, play, remote_bots, serving
 

@@ -14,8 +14,8 @@ from arena.cli.progress import PlainLines, Quiet
 from arena.journal.endings import Fault
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
-from arena.tournament.drive import drive
-from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.tournament.run import drive
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from arena.worker.fault_bundle import is_worth_a_bundle, opponents_folder
 from engine.actions import parse
 from engine.cards import SEATS

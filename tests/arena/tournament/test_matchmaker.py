@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
 from arena.plan.schedule import Format, PlannedMatch, schedule
+from arena.tournament.forfeit_pace import Pace
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.pace import Pace
 from engine.ruleset import PRESETS
 
 

@@ -16,11 +16,11 @@ from arena.cli.progress import Quiet
 from arena.journal.file import line_hash
 from arena.journal.lines import Journal, JournalError
 from arena.journal.verify import verify_journals
-from arena.processes.process import running_launcher
-from arena.tournament.drive import drive
-from arena.tournament.events import RoundFinished, TournamentEvent
+from arena.processes.bot_process import running_launcher
 from arena.tournament.ledger import resume
+from arena.tournament.run import drive
 from arena.tournament.runner import Tournament
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from tests.helpers.processes import bad_command, no_bad_bot_left
 from tests.helpers.tournaments import anonymous, command, configured, essence, played, rounds_in, run_and_kill, steady
 

@@ -15,8 +15,8 @@ from arena.journal.sequential_test import End, SprtState
 from arena.journal.verify import verify_journals
 from arena.plan.config import Config
 from arena.plan.sprt_config import test_from_command_line as from_words
-from arena.tournament.drive import TournamentRun, drive
-from arena.tournament.events import RoundFinished, TournamentEvent, VerdictAdvanced
+from arena.tournament.run import TournamentRun, drive
+from arena.tournament.tournament_events import RoundFinished, TournamentEvent, VerdictAdvanced
 from tests.helpers.processes import bad_command
 from tests.helpers.sprt_runs import SHORT, result_in, sprt_words
 from tests.helpers.tournaments import rounds_in, run_and_kill, steady

@@ -14,7 +14,7 @@ import pytest
 
 from arena.cli.progress import Quiet
 from arena.journal.verify import verify_journals
-from arena.tournament.drive import drive
+from arena.tournament.run import drive
 from tests.helpers.commands import arena
 from tests.helpers.paths import DEADLY_BOT
 from tests.helpers.processes import bad_command, is_running, no_bad_bot_left, workers_of

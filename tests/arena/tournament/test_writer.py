@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from arena.journal.lines import Journal, encoded
-from arena.tournament.events import BotWithdrawn, RoundFinished, TournamentEvent
+from arena.tournament.tournament_events import BotWithdrawn, RoundFinished, TournamentEvent
 from arena.tournament.writer import JournalWriter
 from tests.helpers.journals import rounds
 

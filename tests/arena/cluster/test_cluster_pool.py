@@ -1,0 +1,280 @@
+"""What the crew, the bridge and the comparison decide, with machines that only a test plays."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+import attrs
+import pytest
+import trio
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from arena.cluster import cluster_client as bridge_module
+from arena.cluster import cluster_pool as crew_module
+from arena.cluster import preparation
+from arena.cluster.assigned_match import Shift
+from arena.cluster.cluster_client import Bridge
+from arena.cluster.cluster_pool import ClusterCrew
+from arena.cluster.folder import FolderError
+from arena.cluster.machines import Admission
+from arena.cluster.pace import Pace
+from arena.cluster.preparation import Host, Terms, prepared
+from arena.cluster.worker_connection import RemoteWorker
+from arena.plan.config import Config
+from arena.plan.deals import DealKey
+from arena.plan.schedule import MatchId
+from arena.tournament.worker_pool import Death
+from arena.worker.channel import Unpacker, packed
+from arena.worker.job import Away, MatchJob, Report, Shown, Standing, Started
+from tests.helpers.jobs import job_of
+from tests.helpers.tournaments import configured
+
+TERMS: Any = None  # which only the bridge needs
+
+
+class _Machine:
+    """One shift, as the crew sees it; it says what the test sends."""
+
+    def __init__(self, crew: ClusterCrew, name: str):
+        self._ours, theirs = socket.socketpair()
+        crew.arrived(RemoteWorker(Host("tcp://127.0.0.1:1", name, Away("/")), theirs, self.vanish))
+
+    def vanish(self) -> None:
+        self._ours.close()
+
+    def matches(self) -> int:
+        """How many it has been given."""
+        try:
+            data = self._ours.recv(1 << 20, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        return sum(isinstance(order, MatchJob) for order in Unpacker().feed(data))
+
+    def say(self, *reports: Report) -> None:
+        self._ours.sendall(b"".join(map(packed, reports)))
+
+
+@pytest.fixture
+def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unconnected:
+        def submit(self) -> None:
+            raise AssertionError("there are no slots")
+
+    monkeypatch.setattr(crew_module, "Bridge", lambda *_: nullcontext(Unconnected()))
+
+
+def crew_of(config: Config, key: DealKey, heard: list[Report]) -> ClusterCrew:
+    async def hear(report: Report) -> None:
+        heard.append(report)
+
+    return ClusterCrew(attrs.evolve(config, key=key), hear, Standing, pytest.fail, scheduler="", terms=TERMS)
+
+
+async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJob) -> None:
+    found.append(await play(lambda: job))
+
+
+@pytest.mark.usefixtures("no_bridge")
+def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> None:
+    config, ends = configured("greedy", "random"), list[Death | None]()
+    first = job_of(config)
+    jobs = [replace(first, planned=replace(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)]
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("secret"), [])
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            machines = [_Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "small")]
+            for machine, job in zip(machines, jobs, strict=True):
+                nursery.start_soon(_keep, ends, crew.play, job)
+                await wait_all_tasks_blocked()
+                machine.say(Started(job.planned.id, job.planned.rounds[0], job.names), Shown(job.planned.id))
+            await wait_all_tasks_blocked()
+            for machine in machines:
+                machine.vanish()
+                await wait_all_tasks_blocked()
+
+    trio.run(main)
+    deaths = [death for death in ends if death]
+    assert [death.is_ours for death in deaths] == [True, False, False, True]
+    assert all(death.was_shown and death.under_way for death in deaths)
+
+
+def test_a_task_that_cannot_be_submitted_leaves_no_room_for_the_next_one() -> None:
+    """Else the crew would try again at once, for as long as there is no scheduler."""
+    told: list[tuple[str, tuple[int, ...]]] = []
+
+    class Hears:
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *arguments: told.append((name, arguments))
+
+    async def main() -> None:
+        hears: Any = Hears()
+        bridge = Bridge("tcp://127.0.0.1:1", TERMS, hears)
+        bridge.submit()
+        bridge.loop.run_until_complete(asyncio.sleep(0))
+        bridge.loop.close()
+        await wait_all_tasks_blocked()
+
+    trio.run(main)
+    assert told == [("slots_are", (0,)), ("task_over", ())]
+
+
+def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(_: str) -> None:
+        raise RuntimeError("a surprise")
+
+    monkeypatch.setattr(bridge_module, "connected", fail)
+    reasons: list[str] = []
+
+    class Hears:
+        failed = reasons.append
+
+    async def main() -> None:
+        hears: Any = Hears()
+        with Bridge("tcp://127.0.0.1:1", TERMS, hears):
+            while not reasons:
+                await trio.sleep(0.01)
+
+    trio.run(main)
+    assert reasons == ["the connection to the cluster failed: RuntimeError('a surprise')"]
+
+
+@pytest.mark.usefixtures("no_bridge")
+@pytest.mark.parametrize(
+    ("seconds", "ago", "count", "given"),
+    [
+        (2.0, 0.0, 9, 1),
+        (0.4, 0.0, 2, 1), (0.4, 0.0, 3, 2), (0.4, 0.0, 9, 2),
+        (0.07, 20.0, 1, 1), (0.07, 20.0, 2, 1), (0.07, 20.0, 3, 2), (0.07, 20.0, 20, 6),
+        (0.07, 0.0, 1, 1), (0.07, 0.0, 5, 5), (0.07, 0.0, 20, 6),
+    ],
+)  # fmt: skip
+def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is_quick_now(
+    seconds: float, ago: float, count: int, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a machine would wait for the answer to each report. At the end another machine may be free sooner; but if
+    matches are over before that is heard, both would wait. `ago`: when a match of this one was over."""
+    monkeypatch.setattr(Pace, "match_seconds", seconds)
+    monkeypatch.setattr("arena.cluster.pace.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr(crew_module, "Shift", partial(Shift, free_since=100.0 - ago))
+    config = configured("greedy", "random")
+    first = job_of(config)
+
+    async def main() -> None:
+        crew = crew_of(config, DealKey("7", is_public=True), [])
+        async with crew.at_work(), trio.open_nursery() as nursery:
+            for number in range(count):
+                planned = replace(first.planned, id=MatchId(f"{number}.1-2"))
+                nursery.start_soon(_keep, [], crew.play, replace(first, planned=planned))
+            await wait_all_tasks_blocked()
+            machine = _Machine(crew, "one")
+            await wait_all_tasks_blocked()
+            early = machine.matches()
+            nursery.cancel_scope.cancel()
+            machine.vanish()
+        assert early == given
+
+    trio.run(main)
+
+
+def admission_of(told: list[tuple[str, str]], patience: float) -> Admission:
+    return Admission(
+        "run",
+        TERMS,
+        refused=lambda host: told.append(("refused", host.name)),
+        deserted=lambda reason: told.append(("deserted", reason)),
+        failed=lambda reason: told.append(("failed", reason)),
+        patience=patience,
+    )
+
+
+@pytest.mark.parametrize(
+    ("present", "why"), [(set[str](), "it has no Dask workers"), ({"tcp://there:1"}, "old: it has arena 1")]
+)
+def test_a_cluster_without_a_machine_that_may_play_is_told_at_once_and_stops_later(
+    present: set[str], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    machines = {"tcp://there:1": Host("tcp://there:1", "old", Away("/"), ("it has arena 1",))}
+    machines["tcp://there:2"] = Host("tcp://there:2", "good", Away("/"))
+    now = [0.0]
+    monkeypatch.setattr("arena.cluster.machines.time.monotonic", lambda: now[0])
+
+    async def found(_client: object, address: str, *_: object) -> Host:
+        return machines[address]
+
+    async def look(admission: Admission, present: set[str], at: float) -> None:
+        now[0] = at
+        admission.look_at(present)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def main() -> None:
+        admission = admission_of(told, 300.0)
+        admission.open(None)
+        for at in (0.0, 1.0, 200.0):
+            await look(admission, present, at)
+        nobody = f"no machine of the cluster can play ({why})"
+        waits = ("deserted", f"{nobody}; waiting up to 5 minutes for another one")
+        refused = [("refused", "old")] * len(present)
+        assert told == [*refused, waits]
+        await look(admission, {"tcp://there:2"}, 250.0)  # another one comes, and leaves again
+        await look(admission, {"tcp://there:2"}, 251.0)
+        assert admission.fit == ["tcp://there:2"]
+        for at in (252.0, 253.0, 552.0):
+            await look(admission, present, at)
+        assert told[len(refused) + 1 :] == [*refused, waits]
+        await look(admission, present, 554.0)
+        assert told[-1] == ("failed", f"{nobody}, and none that can came within 5 minutes")
+
+    monkeypatch.setattr("arena.cluster.machines.prepared", found)
+    asyncio.run(main())
+
+
+class _Client:
+    """A client of a cluster with one Dask worker, at "there"."""
+
+    def __init__(self, answer: bytes | Exception | None):
+        self._answer = answer
+
+    async def run(self, *_: object, **__: object) -> dict[str, bytes | Exception]:
+        if self._answer is None:
+            await asyncio.Event().wait()
+        assert self._answer is not None
+        return {"there": self._answer}
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (b'{"host":1}', "its arena answers in another way; install the same version there"),
+        (None, "it does not say what it is like: there was no answer within 0 s"),
+    ],
+)
+def test_a_machine_that_does_not_answer_or_in_another_way(
+    answer: bytes | None, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if answer is None:
+        monkeypatch.setattr(preparation, "ANSWER_SECONDS", 0.0)
+    terms = Terms.of([], None, ship=False)
+    assert asyncio.run(partial(prepared, _Client(answer), "there", "run", terms)()).problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("error", "answered"),
+    [
+        (OSError("Address removed."), False),  # as what Dask raises for a lost connection
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (FolderError("'../x' is not a path inside a folder"), True),
+    ],
+)
+def test_a_machine_is_asked_again_if_a_folder_was_lost_on_the_way_there(error: Exception, answered: bool) -> None:
+    terms = attrs.evolve(Terms.of([], None, ship=True), parcels=(("mine", "/mine", b""),))
+    host = asyncio.run(partial(prepared, _Client(error), "there", "run", terms)())
+    assert host.problems == (f"the folders of bots could not be sent there: {error}",)
+    assert host.answered == answered

@@ -56,7 +56,7 @@ def stones_in(mask: int) -> tuple[Stone, ...]:
 
 
 @attrs.frozen(eq=False)
-class Row:
+class ActionRow:
     """Legal actions that differ only in the last word. Most rows recur and are made once, so they are compared by
     identity. `quoted` is here because whoever lists the actions would otherwise have to look it up for each row."""
 
@@ -64,19 +64,19 @@ class Row:
     quoted: str  # their texts in quotation marks, with commas between them
 
     @staticmethod
-    def of(actions: Sequence[Action]) -> "Row":
-        return Row(tuple(actions), ",".join([f'"{action.text}"' for action in actions]))
+    def of(actions: Sequence[Action]) -> "ActionRow":
+        return ActionRow(tuple(actions), ",".join([f'"{action.text}"' for action in actions]))
 
 
-class _Placements(dict[Card, Row]):
+class _Placements(dict[Card, ActionRow]):
     """The row of each card that can be placed on these stones; a dict that makes what it lacks."""
 
     def __init__(self, stones: int):
         super().__init__()
         self._stones = stones_in(stones)
 
-    def __missing__(self, card: Card) -> Row:
-        row = self[card] = Row.of([PLACES[card][stone] for stone in self._stones])
+    def __missing__(self, card: Card) -> ActionRow:
+        row = self[card] = ActionRow.of([PLACES[card][stone] for stone in self._stones])
         return row
 
 
@@ -96,43 +96,43 @@ _PLACEMENTS: Final = tuple(
 
 
 @cache
-def _modes(card: Card, stones: int) -> Row:
-    return Row.of([MODES[card][stone] for stone in stones_in(stones)])
+def _modes(card: Card, stones: int) -> ActionRow:
+    return ActionRow.of([MODES[card][stone] for stone in stones_in(stones)])
 
 
 @cache
-def _claims(stones: int) -> Row:
-    return Row.of([*[CLAIMS[stone] for stone in stones_in(stones)], DONE])
+def _claims(stones: int) -> ActionRow:
+    return ActionRow.of([*[CLAIMS[stone] for stone in stones_in(stones)], DONE])
 
 
 @cache
-def _banshees(card: Card, stone: Stone) -> Row:
-    return Row.of([BANSHEES[card][stone]])
+def _banshees(card: Card, stone: Stone) -> ActionRow:
+    return ActionRow.of([BANSHEES[card][stone]])
 
 
 @lru_cache(1 << 12)  # there are too many to keep them all
-def _strategists(card: Card, stone: Stone, targets: int) -> Row:
+def _strategists(card: Card, stone: Stone, targets: int) -> ActionRow:
     row = strategists(card, stone)
-    return Row.of([*[row[to] for to in stones_in(targets)], row[-1]])
+    return ActionRow.of([*[row[to] for to in stones_in(targets)], row[-1]])
 
 
 @lru_cache(1 << 12)
-def _traitors(card: Card, stone: Stone, targets: int) -> Row:
+def _traitors(card: Card, stone: Stone, targets: int) -> ActionRow:
     row = traitors(card, stone)
-    return Row.of([row[to] for to in stones_in(targets)])
+    return ActionRow.of([row[to] for to in stones_in(targets)])
 
 
-_PASS: Final = Row.of([PASS])
-_RECRUITER: Final = Row.of([PLAY_RECRUITER])
-_DRAWS: Final = Row.of(DRAWS)
+_PASS: Final = ActionRow.of([PASS])
+_RECRUITER: Final = ActionRow.of([PLAY_RECRUITER])
+_DRAWS: Final = ActionRow.of(DRAWS)
 
 
-def legal_rows(game: "Game") -> list[Row]:
+def legal_rows(game: "Game") -> list[ActionRow]:
     """All actions that the player to move may take, in rows that are not empty; none once the round is over."""
     return _LISTS[game.phase](game)
 
 
-def _plays(game: "Game") -> list[Row]:
+def _plays(game: "Game") -> list[ActionRow]:
     seat = game.to_move
     hand, room = game.hands[seat], game.room[seat]
     placements = _PLACEMENTS[room]
@@ -147,11 +147,11 @@ def _plays(game: "Game") -> list[Row]:
     return rows
 
 
-def _returns(game: "Game") -> Row:
-    return Row.of([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])])
+def _returns(game: "Game") -> ActionRow:
+    return ActionRow.of([RETURNS[card] for card in dict.fromkeys(game.hands[game.to_move])])
 
 
-_LISTS: Final[dict[Phase, Callable[["Game"], list[Row]]]] = {
+_LISTS: Final[dict[Phase, Callable[["Game"], list[ActionRow]]]] = {
     Phase.PLAY: _plays,
     Phase.CLAIM: lambda game: [_claims(game.claimable)],
     Phase.DRAW: lambda _: [_DRAWS],
@@ -164,7 +164,7 @@ def _tactic_limit_reached(game: "Game", seat: Seat) -> bool:
     return len(game.tactics_played[seat]) > len(game.tactics_played[other(seat)])
 
 
-def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[Row]:
+def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[ActionRow]:
     room = game.room[seat]
     if card in COMBAT_MODES:
         return [_modes(card, game.unclaimed)]

@@ -7,7 +7,7 @@ import msgspec
 from protocol.fairness import DealCheck
 from protocol.messages import (
     PROTOCOL,
-    Action,
+    BotAction,
     BotHello,
     Bye,
     Error,
@@ -97,13 +97,13 @@ class Bot:
                 self._hooks.get(type(message), ignore)(message)
         return None
 
-    def _action(self, request: Request) -> Action:
+    def _action(self, request: Request) -> BotAction:
         chosen = self._choose(request)
         match chosen:
             case str(move):
-                return Action(request.id, move)
+                return BotAction(request.id, move)
             case (str(move), str() | None as note):
-                return Action(request.id, move, note)
+                return BotAction(request.id, move, note)
         example = request.legal[0] if request.legal else "play r5 3"
         raise TypeError(
             f"choose() returned {chosen!r}; it must return a move such as {example!r}, or a move and a note"

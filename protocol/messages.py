@@ -109,7 +109,7 @@ class GameState(Struct, frozen=True, gc=False):
     points: Points
 
 
-class Event(Struct, frozen=True, gc=False):
+class MoveEvent(Struct, frozen=True, gc=False):
     by: Side
     move: str
 
@@ -124,7 +124,7 @@ class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=
     phase: Phase
     legal: tuple[str, ...] = ()  # never empty; left out for a bot that asked for requests without it
     state: GameState
-    events: tuple[Event, ...]
+    events: tuple[MoveEvent, ...]
     clock: Clock
 
 
@@ -155,7 +155,7 @@ class LastNews(Struct, frozen=True, gc=False):
     """What a bot learns of the position when a round is over."""
 
     state: GameState
-    events: tuple[Event, ...]
+    events: tuple[MoveEvent, ...]
 
 
 class EncodedNews(Struct, frozen=True, gc=False):
@@ -178,7 +178,7 @@ class RoundEnd(_Message, frozen=True, tag="round_end"):
     stones: tuple[Side | None, ...]
     deals: tuple[RevealedDeal, ...]
     state: GameState | None = None  # None from a server that is older than this field
-    events: tuple[Event, ...] = ()  # since the bot's last request
+    events: tuple[MoveEvent, ...] = ()  # since the bot's last request
 
 
 class MatchEnd(_Message, frozen=True, tag="match_end"):
@@ -261,7 +261,7 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
     watch: str | None = None  # the peer is a spectator of this match, or of any match if it is empty
 
 
-class Action(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):
+class BotAction(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):
     id: Id
     move: str
     note: str | None = None
@@ -282,7 +282,7 @@ ServerMessage = (
     | WatchedPosition
     | WatchedResult
 )
-BotMessage = BotHello | Action
+BotMessage = BotHello | BotAction
 Message = ServerMessage | BotMessage
 
 _encoder = msgspec.json.Encoder()
@@ -296,7 +296,7 @@ def encode(message: Message) -> bytes:
 # Quoted to the author of a bot that sends a malformed message of this type.
 _EXAMPLES: Final[dict[type[Struct], str]] = {
     BotHello: '{"type":"hello","protocol":1,"name":"mybot"}',
-    Action: '{"type":"action","id":17,"move":"play r5 1"}',
+    BotAction: '{"type":"action","id":17,"move":"play r5 1"}',
 }
 
 # The message that a bot or a server sent. Both raise RemoteProtocolError, which says what is wrong with the line.

@@ -19,7 +19,7 @@ from protocol.errors import Code, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE
 from protocol.messages import (
     PROTOCOL,
-    Action,
+    BotAction,
     BotHello,
     BotMessage,
     Bye,
@@ -74,7 +74,7 @@ TRANSITIONS: Final[dict[tuple[State, type[Message]], State]] = {
     (State.MATCH, MatchEnd): State.IDLE,
     (State.ROUND, Request): State.THINKING,
     (State.ROUND, RoundEnd): State.MATCH,
-    (State.THINKING, Action): State.ROUND,
+    (State.THINKING, BotAction): State.ROUND,
     (State.THINKING, RoundEnd): State.MATCH,
     (State.NAMED, Watching): State.WATCHING,
     (State.WATCHING, WatchedPosition): State.WATCHING,
@@ -101,7 +101,7 @@ def _tag(kind: type[Message]) -> str:
 
 
 _THINKING: Final = State.THINKING  # until Python 3.12, reading it from its class takes ten times as long
-_ROUND: Final = TRANSITIONS[_THINKING, Action]
+_ROUND: Final = TRANSITIONS[_THINKING, BotAction]
 _HELLOS: Final = frozenset((ServerHello, BotHello))
 _SENT_BY_BOTS: Final = frozenset(BotMessage.__args__)
 
@@ -128,7 +128,7 @@ class Session:
         if isinstance(message, Request):
             return self.send_request(message.id, line)
         state = self._state_after_sending(type(message), line)
-        if isinstance(message, Action):
+        if isinstance(message, BotAction):
             if message.id != self.last_id:
                 raise LocalProtocolError(Code.UNKNOWN_ID, f"request {self.last_id} is open, not {message.id}")
             self._answered = True
@@ -164,7 +164,7 @@ class Session:
         message = self._receive_as_bot(line) if self._is_bot else decode_from_bot(line)
         if message is None:
             return None
-        if isinstance(message, Action):
+        if isinstance(message, BotAction):
             if message.id != self.last_id or self.state is not _THINKING:
                 self._check_late(message)
                 return None
@@ -194,7 +194,7 @@ class Session:
                 return None
             raise
 
-    def _check_late(self, action: Action) -> None:
+    def _check_late(self, action: BotAction) -> None:
         """Raise RemoteProtocolError unless the answer is to a request that was open once."""
         if action.id > self.last_id or not self.last_id:
             latest = f"the latest request was {self.last_id}" if self.last_id else "there was no request yet"

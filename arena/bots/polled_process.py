@@ -11,7 +11,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.processes import launch
 from arena.processes.fingerprint import fingerprint_of
 from arena.processes.keeper import KILL, TERMINATE
-from arena.processes.launch import Kept, start_request
+from arena.processes.launch import KeptProcess, start_request
 from arena.processes.launcher_process import Launcher
 from arena.processes.process_state import (
     LAST_WORDS_SECONDS,
@@ -115,7 +115,7 @@ class PolledProcesses:
         state = ProcessState(spec, kept, errors, keep_stderr, self.loop.signal())
         return PolledProcess(self.loop, PolledLink(self.loop, reader, writer), state, self._running)
 
-    def _launch(self, spec: BotSpec, streams: tuple[int, int, int]) -> Steps[Kept[Signal]]:
+    def _launch(self, spec: BotSpec, streams: tuple[int, int, int]) -> Steps[KeptProcess[Signal]]:
         """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
         Raises an error of START_ERRORS, and OSError for what is not the bot's fault."""
         request = start_request(spec)
@@ -124,7 +124,7 @@ class PolledProcesses:
         except (BrokenPipeError, ConnectionResetError):  # the launcher was killed; start another one
             self._close_launcher()
             control = self._running_launcher().fork(streams)
-        kept = Kept(control, self.loop.signal(), self.loop.signal())
+        kept = KeptProcess(control, self.loop.signal(), self.loop.signal())
         try:
             yield from self._started(kept, request)
         except BaseException:
@@ -133,8 +133,8 @@ class PolledProcesses:
             raise
         return kept
 
-    def _started(self, kept: Kept[Signal], request: bytes) -> Steps[None]:
-        """Send the request and wait until the bot runs. Raises what `Kept.has_started` raises, and OSError."""
+    def _started(self, kept: KeptProcess[Signal], request: bytes) -> Steps[None]:
+        """Send the request and wait until the bot runs. Raises what `KeptProcess.has_started` raises, and OSError."""
         until = self.now() + launch.START_SECONDS
         left = memoryview(request)
         try:

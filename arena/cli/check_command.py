@@ -27,7 +27,7 @@ from arena.devtools.check_report import (
     table,
     transcripts,
 )
-from arena.devtools.examination import Finding, Observer
+from arena.devtools.examination import CheckFinding, Observer
 from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotError, BotSpec, missing_part, parse_bot
 from arena.plan.config import ConfigError, bot_with_options, check_programs
@@ -212,7 +212,7 @@ def _examined(
     """Checks the bots, as many at once as there are cores. Returns those that were checked before an interruption."""
     import trio
 
-    found: dict[int, list[Finding]] = {}
+    found: dict[int, list[CheckFinding]] = {}
 
     async def examine_one(number: int, source: BotSource, limit: trio.CapacityLimiter) -> None:
         async with limit:

@@ -11,7 +11,7 @@ from arena.cli.reading import shown
 from arena.cli.shared import say_on_stderr
 from arena.devtools.check import CHECKS
 from arena.devtools.check_report import finding_text
-from arena.devtools.examination import Check, Examination, Finding, Observer
+from arena.devtools.examination import Check, CheckFinding, Examination, Observer
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -31,7 +31,7 @@ class Told(Observer):
 
     def __init__(self, say: Callable[[str], None], remark: Callable[[str], None]) -> None:
         self._say, self._remark = say, remark
-        self._findings: list[Finding] = []
+        self._findings: list[CheckFinding] = []
         self._is_announced = False
 
     def begins(self, check: Check, exam: Examination) -> None:
@@ -44,7 +44,7 @@ class Told(Observer):
                 rest = duration_words(needed)
                 self._remark(f"It takes about {answer * 1000:.0f} ms for an answer; the rest takes about {rest}.")
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: CheckFinding) -> None:
         self._say(finding_text(finding, self._findings))
         self._findings.append(finding)
 
@@ -87,6 +87,6 @@ class _Bar(Observer):
         self._progress.update(self._task, description=f"{self._prefix}{check.code}")
         self._inner.begins(check, exam)
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: CheckFinding) -> None:
         self._progress.advance(self._task)
         self._inner.found(finding)

@@ -12,7 +12,7 @@ from arena.plan.config import Config
 if TYPE_CHECKING:
     from arena.human.human_player import PersonAtTable
     from arena.human.user_interface import Desk
-    from arena.human.view import View
+    from arena.human.view import DecisionView
 
 
 def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[Config, PersonAtTable | None]":
@@ -30,7 +30,7 @@ def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[
     return config, PersonAtTable(desk_for(person.name, hints=hints), hints=hints)
 
 
-def evaluators_choice(view: "View") -> str:
+def evaluators_choice(view: "DecisionView") -> str:
     """What the bundled evaluator would play, from what the person sees; it says whose opinion it is."""
     from arena.evaluation.counting import bundled_evaluator
     from arena.replay.opinion import percent

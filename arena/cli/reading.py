@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from rich import progress as rich
 
-    from arena.journal.lines import Entry
+    from arena.journal.lines import JournalEntry
     from arena.journal.reader import Progress
 
 Advance = Callable[[int], None]  # called with how much is done so far
@@ -29,7 +29,7 @@ def reading(what: str, journals: Sequence[Path]) -> Iterator["Progress"]:
         total += path.stat().st_size
     with bar(what, total if total > _QUICK else 0) as advance:
 
-        def read(entry: "Entry") -> None:
+        def read(entry: "JournalEntry") -> None:
             if not entry.number % _STRIDE:
                 advance(before[entry.path] + entry.start)
 

@@ -13,7 +13,7 @@ import click
 from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, journal_errors, options_of, with_sandboxes
 from arena.cli.table_command import journal_argument, refuse_no_journal
-from arena.devtools.regress import Decision, RegressResult, lead_through
+from arena.devtools.regress import RegressResult, RepeatedDecision, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
 from arena.journal.bot_history import Meetings
 from arena.plan.bot_spec import BotSpec
@@ -126,11 +126,13 @@ def _ask_all(meetings: Meetings, wanted: list[str], spec: BotSpec, findings: Fin
     return went
 
 
-def _ask(meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[Decision]) -> RegressResult:
+def _ask(
+    meetings: Meetings, name: str, wanted: list[str], spec: BotSpec, decisions: list[RepeatedDecision]
+) -> RegressResult:
     """Adds each decision to `decisions`, and on a terminal shows how many there are."""
     shows = sys.stderr.isatty()
 
-    def add(decision: Decision) -> None:
+    def add(decision: RepeatedDecision) -> None:
         decisions.append(decision)
         if shows and len(decisions) % 10 == 0:
             click.echo(f"\r{len(decisions)} decisions ", nl=False, err=True)

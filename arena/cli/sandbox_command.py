@@ -28,10 +28,10 @@ def sandbox(sandbox_user: str | None, as_json: bool) -> None:
     import trio
 
     from arena.devtools import sandbox_report as report
-    from arena.devtools.sandbox_trial import Finding, try_sandbox
+    from arena.devtools.sandbox_trial import SandboxFinding, try_sandbox
     from arena.sandbox.sandbox_check import SandboxError
 
-    def tell(finding: Finding) -> None:
+    def tell(finding: SandboxFinding) -> None:
         if not as_json:
             click.echo(report.finding_text(finding))
 

@@ -26,7 +26,7 @@ _STATUS: Final = {Answer.BETTER: 0, Answer.NOT_BETTER: 1, Answer.UNDECIDED: 3}
 _NOT_OF_A_TEST: Final = ("format", "cycles", "rounds", "changed")  # a test of two versions at once says nothing
 
 
-class Shown(enum.Enum):
+class SprtOutput(enum.Enum):
     """What is printed on stdout."""
 
     TEXT = enum.auto()
@@ -72,7 +72,7 @@ def sprt(bots: tuple[str, ...], as_json: bool, quiet: bool, **options: str | Non
     """
     config = configured(lambda: _config(bots, given(options)))
     hidden = [Path(bot) for bot in bots if bot.endswith(".toml")]
-    play_test(config, Shown.JSON if as_json else Shown.TEXT, quiet, hidden)
+    play_test(config, SprtOutput.JSON if as_json else SprtOutput.TEXT, quiet, hidden)
 
 
 def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
@@ -83,7 +83,7 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
     return test_from_command_line(bots, options)
 
 
-def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
+def play_test(config: Config, shown: SprtOutput, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
     _refuse_same_bot(config, shown, quiet)
     config, ran = played(config, _listening(config.journal, shown, quiet), hidden)
@@ -93,12 +93,12 @@ def play_test(config: Config, shown: Shown, quiet: bool, hidden: Sequence[Path] 
     with unless_reader_left(config.journal, "--sprt"):
         print_test(state, shown)
     report_outcome(ran, config, failed=_STATUS[Answer.UNDECIDED])
-    if shown is Shown.TEXT:
+    if shown is SprtOutput.TEXT:
         click.echo(f"Everything is in {config.journal}.", err=True)
     sys.exit(_STATUS[state.answer])
 
 
-def _refuse_same_bot(config: Config, shown: Shown, quiet: bool) -> None:
+def _refuse_same_bot(config: Config, shown: SprtOutput, quiet: bool) -> None:
     """Exits if the bots are the same in all that was compared, and says what that was."""
     from arena.processes.same_program import COMPARED, difference_beside, same_program
 
@@ -111,7 +111,7 @@ def _refuse_same_bot(config: Config, shown: Shown, quiet: bool) -> None:
             click.echo(f"The programs are the same, but {difference}.", err=True)
         return
     state = SprtState(config.sprt, (new.name, base.name), config.cycles, end=End.SAME_PROGRAM)
-    if shown is Shown.EVENTS:
+    if shown is SprtOutput.EVENTS:
         from arena.cli.progress import JsonEvents
         from arena.tournament.tournament_events import VerdictAdvanced
 
@@ -122,19 +122,19 @@ def _refuse_same_bot(config: Config, shown: Shown, quiet: bool) -> None:
 
 
 @contextmanager
-def _listening(journal: Path | None, shown: Shown, quiet: bool) -> "Iterator[Listener]":
+def _listening(journal: Path | None, shown: SprtOutput, quiet: bool) -> "Iterator[Listener]":
     """The listener that the options ask for. It never raises because its output cannot be written: that would end the
     test with the status of a verdict."""
     from arena.cli.guarded_output import guarded_output
 
-    with guarded_output(journal, events=shown is Shown.EVENTS), _listener(shown, quiet) as listener:
+    with guarded_output(journal, events=shown is SprtOutput.EVENTS), _listener(shown, quiet) as listener:
         yield listener
 
 
-def _listener(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":
+def _listener(shown: SprtOutput, quiet: bool) -> "AbstractContextManager[Listener]":
     from arena.cli.progress import JsonEvents, Quiet
 
-    if shown is Shown.EVENTS:
+    if shown is SprtOutput.EVENTS:
         return nullcontext(JsonEvents(click.echo))
     if quiet:
         return nullcontext(Quiet())
@@ -143,19 +143,19 @@ def _listener(shown: Shown, quiet: bool) -> "AbstractContextManager[Listener]":
     return sprt_progress()
 
 
-def print_test(state: SprtState, shown: Shown) -> None:
+def print_test(state: SprtState, shown: SprtOutput) -> None:
     from arena.stats.sprt_report import all_facts, report
 
     match shown:
-        case Shown.TEXT:
+        case SprtOutput.TEXT:
             click.echo(report(state))
-        case Shown.JSON:
+        case SprtOutput.JSON:
             click.echo(json.dumps(all_facts(state), indent=2, ensure_ascii=False, allow_nan=False))
-        case Shown.EVENTS:
+        case SprtOutput.EVENTS:
             pass
 
 
-def print_recorded_test(journals: Sequence[Path], shown: Shown) -> NoReturn:
+def print_recorded_test(journals: Sequence[Path], shown: SprtOutput) -> NoReturn:
     """Computes the result of the one test in the journals again, prints it, and exits as the test did."""
     from arena.cli.reading import reading
     from arena.cli.shared import journal_errors

@@ -162,11 +162,11 @@ def table(
       arena table cup.jsonl --by host
     """
     if is_test:
-        from arena.cli.sprt_command import Shown, print_recorded_test
+        from arena.cli.sprt_command import SprtOutput, print_recorded_test
 
         if cross or columns or anchor or average or no_faults or by != "name" or form not in ("table", "json"):
             raise click.UsageError("--sprt prints the result of a test as text or, with --format json, as JSON only")
-        print_recorded_test(journals, Shown.JSON if form == "json" else Shown.TEXT)
+        print_recorded_test(journals, SprtOutput.JSON if form == "json" else SprtOutput.TEXT)
     if by == "host":
         if cross or columns or anchor or average or no_faults:
             raise click.UsageError("--by host has its own columns; of the other options only --format goes with it")

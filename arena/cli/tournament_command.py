@@ -148,9 +148,9 @@ def run(
     if config.sprt is not None:
         if cluster.scheduler is not None:
             raise Refused("a sequential test is played on this machine; leave out --scheduler")
-        from arena.cli.sprt_command import Shown, play_test
+        from arena.cli.sprt_command import SprtOutput, play_test
 
-        play_test(config, Shown.EVENTS if events else Shown.TEXT, quiet, hidden)
+        play_test(config, SprtOutput.EVENTS if events else SprtOutput.TEXT, quiet, hidden)
     play_and_report(config, progress_of(events, quiet, config.journal), hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None

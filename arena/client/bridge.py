@@ -27,7 +27,7 @@ from arena.client.client_events import (
 )
 from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.client.own_journal import OwnJournal
-from arena.client.own_rounds import Kept, NotKept, OwnRounds
+from arena.client.own_rounds import KeptRound, NotKept, OwnRounds
 from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
 from arena.human.user_interface import Desk
@@ -46,7 +46,7 @@ from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode
 
 _CHUNK: Final = 64 * 1024
 Report = Callable[[ClientEvent], None]
-Keep = Callable[[Kept | NotKept], None]
+Keep = Callable[[KeptRound | NotKept], None]
 Plays = BotSpec | Desk  # who plays: a bot, which is started, or the person at a desk
 
 

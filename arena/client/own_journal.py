@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from arena.client.client_events import ClientEvent, RoundNotKept
-from arena.client.own_rounds import Kept, NotKept
+from arena.client.own_rounds import KeptRound, NotKept
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import Journal, JournalError, TournamentLine, encoded
 from arena.plan.deals import PROMISED
@@ -34,7 +34,7 @@ class OwnJournal:
     def __exit__(self, *_: object) -> None:
         self._journal.__exit__()
 
-    def keep(self, found: Kept | NotKept) -> None:
+    def keep(self, found: KeptRound | NotKept) -> None:
         """Write a round. What goes wrong is reported, and never ends the play."""
         if isinstance(found, NotKept):
             self._report(RoundNotKept(found.why))
@@ -46,7 +46,7 @@ class OwnJournal:
                 self._failed = True
                 self._report(RoundNotKept(f"{error}; no more rounds are kept"))
 
-    def _opening(self, found: Kept) -> bytes:
+    def _opening(self, found: KeptRound) -> bytes:
         """An opening line, if there is none yet or the server has begun another tournament: with other matches, or with
         the same ids again."""
         event = f"rounds at {self._address}"

@@ -21,11 +21,11 @@ from engine.errors import EngineError
 from engine.game import Game
 from engine.ruleset import Begins, RuleSet
 from protocol.messages import (
-    Action,
+    BotAction,
     BotMessage,
     Error,
-    Event,
     MatchStart,
+    MoveEvent,
     Request,
     RevealedDeal,
     RoundEnd,
@@ -41,7 +41,7 @@ _MASKED: Final = ("return clan", "return tactic")
 
 
 @attrs.frozen
-class Kept:
+class KeptRound:
     line: RoundLine
     rounds: int  # of its match
 
@@ -60,7 +60,7 @@ class _Heard:
     match: MatchStart
     start: RoundStart
     began: str  # the time of day
-    events: list[tuple[Event, int]] = attrs.field(factory=list)  # with the milliseconds that passed before it
+    events: list[tuple[MoveEvent, int]] = attrs.field(factory=list)  # with the milliseconds that passed before it
     answers: list[tuple[int, str | None]] = attrs.field(factory=list)  # of the bot: milliseconds, and the note
     request: Request | None = None  # the last one
     end: RoundEnd | None = None
@@ -82,7 +82,7 @@ class OwnRounds:
         self._since = 0.0  # the last request or answer
         self._asked: int | None = None  # the id of the request that is not answered yet
 
-    def told(self, message: ServerMessage, now: float, time_of_day: str) -> Iterator[Kept | NotKept]:
+    def told(self, message: ServerMessage, now: float, time_of_day: str) -> Iterator[KeptRound | NotKept]:
         """Hear a message of the server. Yields the rounds of which everything is known now."""
         heard = self._round
         match message:
@@ -110,7 +110,7 @@ class OwnRounds:
 
     def said(self, message: BotMessage, now: float) -> None:
         """Hear an answer of the bot."""
-        if isinstance(message, Action) and message.id == self._asked and self._round is not None:
+        if isinstance(message, BotAction) and message.id == self._asked and self._round is not None:
             self._round.answers.append((round((now - self._since) * 1000), message.note))
             self._asked, self._since = None, now
 
@@ -123,17 +123,17 @@ class OwnRounds:
             self._hear(heard, request.events, now)
         self._asked, self._since = request.id, now
 
-    def _hear(self, heard: _Heard, events: Sequence[Event], now: float) -> None:
+    def _hear(self, heard: _Heard, events: Sequence[MoveEvent], now: float) -> None:
         passed = round((now - self._since) * 1000)
         for event in events[: _MOST_MOVES - len(heard.events)]:
             heard.events.append((event, passed if event.by == "opponent" else 0))
             passed = passed if event.by == "you" else 0  # only the first of the opponent's moves can have taken it
 
-    def _revealed(self, deals: Sequence[RevealedDeal]) -> Iterator[Kept | NotKept]:
+    def _revealed(self, deals: Sequence[RevealedDeal]) -> Iterator[KeptRound | NotKept]:
         for deal in deals:
             if heard := self._waiting.pop((deal.round, deal.attempt), None):
                 try:
-                    yield Kept(_line_of(self._name, heard, deal), heard.match.rounds)
+                    yield KeptRound(_line_of(self._name, heard, deal), heard.match.rounds)
                 except (EngineError, ValueError) as error:
                     yield NotKept(f"round {heard.match.match}.{deal.round}: {error}")
 

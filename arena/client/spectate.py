@@ -9,7 +9,7 @@ import trio
 
 from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
 from arena.replay.board import board, coloured
-from arena.replay.positions import Step
+from arena.replay.positions import ReplayStep
 from arena.support.signals import calling_on_signals
 from arena.support.text import printable
 from engine.cards import (
@@ -69,7 +69,7 @@ class Screen:
                 name = printable(message.bots[message.seat])
                 self.write(f"{_where(message)} {message.number}. {name}: {_move(message)}{_took(message.ms)}\n")
             return
-        step = Step(number=message.number, position=position_of(message))
+        step = ReplayStep(number=message.number, position=position_of(message))
         did = "The deal."
         if message.seat is not None:
             did = f"{message.number}. {printable(message.bots[message.seat])}: {_move(message)}{_took(message.ms)}"

@@ -46,7 +46,7 @@ def _is_run_by(spec: BotSpec, word: str) -> bool:
 
 
 @attrs.frozen
-class Entry:
+class FolderEntry:
     """Something in a folder: a file, a folder with nothing in it, a link, or something else."""
 
     path: Path
@@ -73,12 +73,12 @@ class Entry:
         return FolderError(printable(f"{self.path}: {problem}"))
 
 
-def entries_of(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[Entry]:
+def entries_of(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[FolderEntry]:
     """What is in a folder, in a fixed order, without caches and what has a name in `ignored`; `folder` itself, if it is
     a file. Raises FolderError if there are too many or too deep, and OSError."""
     if not folder.is_dir():
         target = Path(os.path.realpath(folder)) if folder.is_symlink() else None
-        yield Entry(folder, os.lstat(folder).st_mode, target)
+        yield FolderEntry(folder, os.lstat(folder).st_mode, target)
         return
     root, count = os.path.realpath(folder), 0
     for inner, folders, names, place in os.fwalk(root):
@@ -93,21 +93,21 @@ def entries_of(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[
         found = [_entry(here / name, mode, Path(root), ignored, place) for name, mode in modes.items()]
         entries = [entry for entry in found if entry is not None]
         if not entries and not folders and not has_only_caches and here != folder:
-            entries = [Entry(here, os.fstat(place).st_mode)]
+            entries = [FolderEntry(here, os.fstat(place).st_mode)]
         count += len(entries)
         if count > _MOST_FILES:
             raise FolderError(f"{folder} has more than {_MOST_FILES:,} files; give the bot a folder of its own")
         yield from entries
 
 
-def _entry(path: Path, mode: int, root: Path, ignored: frozenset[str], place: int) -> Entry | None:
+def _entry(path: Path, mode: int, root: Path, ignored: frozenset[str], place: int) -> FolderEntry | None:
     """What is not a folder; None if it is one, or a link inside that leads nowhere or to what does not count."""
     if not stat.S_ISLNK(mode):
-        return None if stat.S_ISDIR(mode) else Entry(path, mode, place=place)
+        return None if stat.S_ISDIR(mode) else FolderEntry(path, mode, place=place)
     target = Path(os.path.realpath(path))
     if not target.is_relative_to(root):
-        return Entry(path, mode, target)
+        return FolderEntry(path, mode, target)
     inside = target.relative_to(root)
     if not target.exists() or any(part in _CACHES or part in ignored for part in inside.parts):
         return None
-    return Entry(path, mode, inside)
+    return FolderEntry(path, mode, inside)

@@ -13,7 +13,7 @@ import attrs
 import msgspec
 
 import arena
-from arena.cluster.folder import Entry, FolderError, entries_of, folder_of
+from arena.cluster.folder import FolderEntry, FolderError, entries_of, folder_of
 from arena.plan.bot_spec import BotSpec, has_interpreter, missing_program
 from arena.processes.fingerprint import fingerprint_of
 from arena.sandbox.sandbox_check import SandboxError, settled
@@ -150,7 +150,7 @@ def _digests(folder: Path, ignored: frozenset[str]) -> dict[str, str]:
     return found
 
 
-def _digest_of(entry: Entry) -> str:
+def _digest_of(entry: FolderEntry) -> str:
     if entry.path.is_dir():
         return "folder" if entry.target is None else f"link to {printable(str(entry.target))}"
     with open(entry.path, "rb") if entry.target else entry.opened() as file:

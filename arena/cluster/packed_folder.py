@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from arena.cluster.folder import Entry, FolderError, entries_of
+from arena.cluster.folder import FolderEntry, FolderError, entries_of
 from arena.support.text import printable
 
 _MOST_BYTES: Final = 64 << 20  # of a folder: it is sent to every Dask worker through the scheduler
@@ -39,7 +39,7 @@ def packed(folder: Path, ignored: frozenset[str] = frozenset()) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(found), 1)
 
 
-def _packed(entry: Entry, name: bytes, most: int) -> _Packed:
+def _packed(entry: FolderEntry, name: bytes, most: int) -> _Packed:
     """One entry. Of a file with more than `most` bytes, one byte more than these."""
     if entry.target is not None:
         if entry.target.is_absolute():

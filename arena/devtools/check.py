@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from arena.devtools.bot_sources import BotSource, Contact
-from arena.devtools.examination import Check, Examination, Finding, Observer, Skip, TooSlow, Warned
+from arena.devtools.examination import Check, CheckFinding, Examination, Observer, Skip, TooSlow, Warned
 from arena.devtools.probe import CheckLimits, Misbehaved
 from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
@@ -30,7 +30,7 @@ async def examine(
     memory_rounds: int,
     budget: float = math.inf,
     observer: Observer | None = None,
-) -> list[Finding]:
+) -> list[CheckFinding]:
     """Makes all checks in about `budget` seconds, and returns their findings."""
     return await Examination(source, limits, memory_rounds, budget, observer or Observer()).run(CHECKS)
 

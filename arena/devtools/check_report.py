@@ -9,10 +9,15 @@ from xml.etree import ElementTree
 import attrs
 from tabulate import tabulate
 
-from arena.devtools.examination import Finding, Verdict
+from arena.devtools.examination import CheckFinding, CheckVerdict
 from arena.support.text import cropped, printable_lines
 
-_MARKS: Final = {Verdict.OK: "ok", Verdict.WARNING: "warn", Verdict.FAILED: "FAIL", Verdict.SKIPPED: "skip"}
+_MARKS: Final = {
+    CheckVerdict.OK: "ok",
+    CheckVerdict.WARNING: "warn",
+    CheckVerdict.FAILED: "FAIL",
+    CheckVerdict.SKIPPED: "skip",
+}
 _WIDTH: Final = 21  # of the longest code
 _LINES_SHOWN: Final = 2  # of those exchanged before a failure; the transcript has all of them
 _LINE_WIDTH: Final = 110  # a request in full would fill a screen
@@ -23,22 +28,22 @@ class Checked:
     """A bot and what was found about it."""
 
     bot: str
-    findings: Sequence[Finding]
+    findings: Sequence[CheckFinding]
 
     @property
     def passed(self) -> bool:
-        return all(finding.verdict is not Verdict.FAILED for finding in self.findings)
+        return all(finding.verdict is not CheckVerdict.FAILED for finding in self.findings)
 
     @property
-    def counts(self) -> Counter[Verdict]:
+    def counts(self) -> Counter[CheckVerdict]:
         return Counter(finding.verdict for finding in self.findings)
 
     @property
-    def failures(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.verdict is Verdict.FAILED]
+    def failures(self) -> list[CheckFinding]:
+        return [finding for finding in self.findings if finding.verdict is CheckVerdict.FAILED]
 
 
-def finding_text(finding: Finding, earlier: Iterable[Finding] = ()) -> str:
+def finding_text(finding: CheckFinding, earlier: Iterable[CheckFinding] = ()) -> str:
     """A finding as text for a terminal. A failure that came in the same way before is not told at length again."""
     mark = f"{_MARKS[finding.verdict]:4}  {finding.code:<{_WIDTH}}"
     same = [other.code for other in earlier if finding.lines and other.message == finding.message]
@@ -53,23 +58,25 @@ def finding_text(finding: Finding, earlier: Iterable[Finding] = ()) -> str:
 
 
 def summary(checked: Checked) -> str:
-    parts = [f"{checked.counts[verdict]} {verdict.value}" for verdict in Verdict if checked.counts[verdict]]
+    parts = [f"{checked.counts[verdict]} {verdict.value}" for verdict in CheckVerdict if checked.counts[verdict]]
     verdict = "fit to play" if checked.passed else "NOT fit to play"
-    if checked.passed and checked.counts[Verdict.SKIPPED]:
+    if checked.passed and checked.counts[CheckVerdict.SKIPPED]:
         verdict += " as far as it was checked"
     return f"{checked.bot}: {verdict} ({', '.join(parts)})"
 
 
 def table(several: Sequence[Checked]) -> str:
     """A row for each bot, and below the table the failures and warnings of each."""
-    headers = ["Bot", "Verdict", *(verdict.value.capitalize() for verdict in Verdict)]
+    headers = ["Bot", "CheckVerdict", *(verdict.value.capitalize() for verdict in CheckVerdict)]
     rows = [
-        [checked.bot, "fit" if checked.passed else "NOT fit", *(checked.counts[verdict] for verdict in Verdict)]
+        [checked.bot, "fit" if checked.passed else "NOT fit", *(checked.counts[verdict] for verdict in CheckVerdict)]
         for checked in several
     ]
     blocks = [tabulate(rows, headers, disable_numparse=[0])]
     for checked in several:
-        told = [finding for finding in checked.findings if finding.verdict in (Verdict.FAILED, Verdict.WARNING)]
+        told = [
+            finding for finding in checked.findings if finding.verdict in (CheckVerdict.FAILED, CheckVerdict.WARNING)
+        ]
         texts = [finding_text(finding, told[:place]) for place, finding in enumerate(told)]
         if texts:
             blocks.append("\n".join([f"{checked.bot}:", *texts]))
@@ -120,8 +127,8 @@ def _suite(checked: Checked) -> ElementTree.Element:
         "testsuite",
         name=f"arena check {_xml_text(checked.bot)}",
         tests=str(len(checked.findings)),
-        failures=str(checked.counts[Verdict.FAILED]),
-        skipped=str(checked.counts[Verdict.SKIPPED]),
+        failures=str(checked.counts[CheckVerdict.FAILED]),
+        skipped=str(checked.counts[CheckVerdict.SKIPPED]),
     )
     for finding in checked.findings:
         case = ElementTree.SubElement(
@@ -129,9 +136,9 @@ def _suite(checked: Checked) -> ElementTree.Element:
         )
         text = _xml_text("\n".join((finding.message, *finding.lines)))
         match finding.verdict:
-            case Verdict.FAILED:
+            case CheckVerdict.FAILED:
                 ElementTree.SubElement(case, "failure", message=_xml_text(finding.message)).text = text
-            case Verdict.SKIPPED:
+            case CheckVerdict.SKIPPED:
                 ElementTree.SubElement(case, "skipped", message=_xml_text(finding.message))
             case _:
                 ElementTree.SubElement(case, "system-out").text = text

@@ -20,7 +20,7 @@ from arena.devtools.probe import CheckLimits, Misbehaved, Probe, plain
 from arena.processes.process_state import SpawnError
 
 
-class Verdict(enum.Enum):
+class CheckVerdict(enum.Enum):
     OK = "ok"
     WARNING = "warning"
     FAILED = "failed"
@@ -28,12 +28,12 @@ class Verdict(enum.Enum):
 
 
 @attrs.frozen
-class Finding:
+class CheckFinding:
     """The result of one check."""
 
     code: str
     title: str
-    verdict: Verdict
+    verdict: CheckVerdict
     message: str
     lines: tuple[str, ...] = ()  # the last ones before a failure; `>` to the bot, `<` from it
     transcript: tuple[str, ...] = ()  # all that is known of the connection on which the bot failed
@@ -77,7 +77,7 @@ class Observer:
     def begins(self, check: Check, exam: "Examination") -> None:
         """A check is about to be made."""
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: CheckFinding) -> None:
         """A check was made."""
 
 
@@ -91,7 +91,7 @@ class Examination:
     budget: float = math.inf  # seconds
     observer: Observer = attrs.field(factory=Observer)
     until: float = math.inf  # when the rounds of the current check should end, by trio's clock
-    findings: list[Finding] = attrs.field(factory=list)  # of all checks, in their order
+    findings: list[CheckFinding] = attrs.field(factory=list)  # of all checks, in their order
     _stack: contextlib.AsyncExitStack = attrs.field(factory=contextlib.AsyncExitStack)
     _probe: Probe | None = None
     _all_ms: list[float] = attrs.field(factory=list)
@@ -100,13 +100,13 @@ class Examination:
     _notes: tuple[int, int] = (0, 0)
     _did_not_connect: bool = False
 
-    async def run(self, checks: Sequence[Check]) -> list[Finding]:
+    async def run(self, checks: Sequence[Check]) -> list[CheckFinding]:
         """Makes the checks and returns their findings."""
         deadline = trio.current_time() + self.budget
         async with self._stack:
             for place, check in enumerate(checks):
                 if check.needs_bot and (reason := self.reason_to_skip()):
-                    self.findings.append(Finding(check.code, check.title, Verdict.SKIPPED, reason))
+                    self.findings.append(CheckFinding(check.code, check.title, CheckVerdict.SKIPPED, reason))
                     self.observer.found(self.findings[-1])
                     continue
                 now, sharing = trio.current_time(), sum(later.plays for later in checks[place:])
@@ -117,7 +117,7 @@ class Examination:
 
     def reason_to_skip(self) -> str | None:
         """Why further checks are pointless: the bot does not start or connect, or fails again and again."""
-        failed = [finding.verdict is Verdict.FAILED for finding in self.findings]
+        failed = [finding.verdict is CheckVerdict.FAILED for finding in self.findings]
         if any(failed[:2]):
             return "not made: the bot did not start and say hello"
         if self._did_not_connect:
@@ -126,27 +126,27 @@ class Examination:
         return f"not made after {_MOST_FAILURES} failures in a row" if in_a_row else None
 
     async def _judge(self, check: Check) -> None:
-        verdict = Verdict.OK
+        verdict = CheckVerdict.OK
         lines: tuple[str, ...] = ()
         transcript: tuple[str, ...] = ()
         try:
             message = await check.make(self)
         except Warned as warned:
-            verdict, message = Verdict.WARNING, str(warned)
+            verdict, message = CheckVerdict.WARNING, str(warned)
         except Skip as skip:
-            verdict, message = Verdict.SKIPPED, str(skip)
+            verdict, message = CheckVerdict.SKIPPED, str(skip)
         except ConnectTimeout as timeout:
             self._did_not_connect = True
-            verdict, message = Verdict.SKIPPED, str(timeout)
+            verdict, message = CheckVerdict.SKIPPED, str(timeout)
         except (Misbehaved, SpawnError) as failure:
-            verdict, message = Verdict.FAILED, str(failure)
+            verdict, message = CheckVerdict.FAILED, str(failure)
             if isinstance(failure, TooSlow):
                 lines = transcript = failure.lines
             elif self._probe:
                 transcript = tuple(map(said_text, self._probe.contact.link.transcript))
                 lines = transcript[-_LINES_SHOWN:]
             await self.close()
-        self.findings.append(Finding(check.code, check.title, verdict, message, lines, transcript))
+        self.findings.append(CheckFinding(check.code, check.title, verdict, message, lines, transcript))
         self.observer.found(self.findings[-1])
 
     async def greeted(self) -> Probe:

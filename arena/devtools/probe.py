@@ -25,7 +25,7 @@ from engine.scoring import Score
 from protocol.errors import RemoteProtocolError
 from protocol.messages import (
     PROTOCOL,
-    Action,
+    BotAction,
     BotHello,
     Bye,
     Clock,
@@ -201,7 +201,7 @@ class Probe:
     async def _take_answer(self, current: Round) -> None:
         asked, ignored = trio.current_time(), self._link.ignored
         action = await self._waited(self._link.hear, self.limits.patience)
-        assert isinstance(action, Action)  # the session allows nothing else here
+        assert isinstance(action, BotAction)  # the session allows nothing else here
         if not self.late_answers_expected:  # else the bot may have thought about an older request for part of the time
             self._measure((trio.current_time() - asked) * 1000)
         if self._link.ignored - ignored > self.late_answers_expected:

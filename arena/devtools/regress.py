@@ -30,7 +30,7 @@ Matches = Iterable[tuple[Seat, RecordedMatch]]
 
 
 @attrs.frozen
-class Decision:
+class RepeatedDecision:
     """The recorded decision in one position, and the bot's decision now."""
 
     round: str
@@ -66,7 +66,7 @@ class RegressResult:
     failure: str | None = None  # why the bot could not be started
 
 
-Tell = Callable[[Decision], None]
+Tell = Callable[[RepeatedDecision], None]
 
 
 def lead_through(matches: Matches, spec: BotSpec, tell: Tell) -> RegressResult:
@@ -179,4 +179,4 @@ class _RepeatedRound:
 
     def _hear(self, answer: LedAnswer) -> None:
         failed = self._fault if answer.recorded is None else None
-        self._tell(Decision(self._recorded.address, answer, failed))
+        self._tell(RepeatedDecision(self._recorded.address, answer, failed))

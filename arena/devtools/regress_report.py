@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 from tabulate import tabulate
 
-from arena.devtools.regress import Decision
+from arena.devtools.regress import RepeatedDecision
 from arena.support.text import counted, cropped, printable
 
 _MOST_ROWS: Final = 100
@@ -22,8 +22,8 @@ class Findings:
     journal: str
     bot: str
     recorded_bot: str
-    decisions: list[Decision] = attrs.field(factory=list)
-    again: list[Decision] | None = None
+    decisions: list[RepeatedDecision] = attrs.field(factory=list)
+    again: list[RepeatedDecision] | None = None
     recorded_versions: list[str] = attrs.field(factory=list)  # as far as the journal knows them
 
     @property
@@ -31,14 +31,14 @@ class Findings:
         return len({each.round for each in self.decisions})
 
     @property
-    def different(self) -> list[Decision]:
+    def different(self) -> list[RepeatedDecision]:
         return [each for each in self.decisions if each.differs]
 
     @property
-    def faults(self) -> list[Decision]:
+    def faults(self) -> list[RepeatedDecision]:
         return [each for each in self.decisions if each.fault is not None]
 
-    def second_answers(self) -> dict[tuple[str, int], Decision]:
+    def second_answers(self) -> dict[tuple[str, int], RepeatedDecision]:
         return {(each.round, each.position): each for each in self.again or ()}
 
     @property
@@ -51,14 +51,14 @@ class Findings:
         return sum(other is not None and _answer(each) != _answer(other) for each, other in both)
 
 
-def _answer(decision: Decision) -> str:
+def _answer(decision: RepeatedDecision) -> str:
     """The move, or the kind of the fault without its details, which may contain times."""
     if decision.fault is not None:
         return decision.fault.ending.value
     return decision.answer.move or ""
 
 
-def _recorded(decision: Decision) -> str:
+def _recorded(decision: RepeatedDecision) -> str:
     """The recorded move, or the kind of the fault with which the recorded bot failed."""
     if decision.recorded_fault is not None:
         return decision.recorded_fault.value
@@ -107,7 +107,7 @@ def _total(findings: Findings) -> str:
     return f"{count} of {of} differ" + (f", {faults} by a fault." if faults else ".")
 
 
-def _table(findings: Findings, shown: Sequence[Decision]) -> str:
+def _table(findings: Findings, shown: Sequence[RepeatedDecision]) -> str:
     second = findings.second_answers()
     headers = ["Round", "Position", "Phase", "Recorded", "Now"] + (["Again"] if findings.again is not None else [])
     rows = []

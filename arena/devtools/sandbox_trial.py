@@ -25,7 +25,7 @@ _SYSTEM_PROGRAMS: Final = "/usr/local/bin:/usr/bin"
 
 
 @attrs.frozen
-class Finding:
+class SandboxFinding:
     """Whether one promise of the sandbox holds."""
 
     attempt: str
@@ -44,12 +44,12 @@ class _Run:
     left: list[int]
 
 
-async def try_sandbox(user: str | None, tell: Callable[[Finding], None]) -> list[Finding]:
+async def try_sandbox(user: str | None, tell: Callable[[SandboxFinding], None]) -> list[SandboxFinding]:
     """Make every attempt, and tell of each. An arena that is run by root starts the bot as `user`. Raises SandboxError
     if this machine cannot make a sandbox."""
-    found: list[Finding] = []
+    found: list[SandboxFinding] = []
 
-    def keep(finding: Finding) -> None:
+    def keep(finding: SandboxFinding) -> None:
         found.append(finding)
         tell(finding)
 
@@ -91,15 +91,15 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _finding(attempt: Attempt, run: _Run) -> Finding:
+def _finding(attempt: Attempt, run: _Run) -> SandboxFinding:
     """What a run says of an attempt. One that ended without a result shows nothing, unless a limit ended it."""
     if result := run.results.get(attempt.name):
-        return Finding(attempt.name, attempt.promise, not result.escaped, result.detail)
+        return SandboxFinding(attempt.name, attempt.promise, not result.escaped, result.detail)
     if attempt.fatal and run.overrun:
-        return Finding(attempt.name, attempt.promise, True, run.overrun.words)
-    return Finding(attempt.name, attempt.promise, False, f"the bot did not say what happened: {run.ended}")
+        return SandboxFinding(attempt.name, attempt.promise, True, run.overrun.words)
+    return SandboxFinding(attempt.name, attempt.promise, False, f"the bot did not say what happened: {run.ended}")
 
 
-def _nothing_left(run: _Run) -> Finding:
+def _nothing_left(run: _Run) -> SandboxFinding:
     detail = f"processes {run.left} still run" if run.left else "all of its processes are gone"
-    return Finding("outlive-bot", "nothing of a bot is left when it ends", not run.left, detail)
+    return SandboxFinding("outlive-bot", "nothing of a bot is left when it ends", not run.left, detail)

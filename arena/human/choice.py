@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from arena.human.view import ME, RIVAL, View
+from arena.human.view import ME, RIVAL, DecisionView
 from engine.cards import CARD_TEXTS, STONES, card_texts, stone_number
 from engine.phase import Phase
 from engine.position import Position
@@ -39,13 +39,13 @@ class Cursor:
 
 @attrs.frozen(eq=False)
 class Choice:
-    view: View
+    view: DecisionView
     cursor: Cursor = attrs.field(factory=Cursor)
     wanted: tuple[str, ...] = ()  # what the player chose so far, by slot; each counts only where it is an option
     focus: int = 0
 
     @classmethod
-    def begun(cls, view: View, cursor: Cursor) -> "Choice":
+    def begun(cls, view: DecisionView, cursor: Cursor) -> "Choice":
         """A new decision, with the cursor where it was."""
         fresh = cls(view, cursor)
         return attrs.evolve(fresh, focus=min(cursor.focus, len(fresh.slots) - 1))

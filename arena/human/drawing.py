@@ -7,7 +7,7 @@ from arena.human.marks import newly_placed
 from arena.human.screen import Stage, TableScreen
 from arena.human.words import time_left, wrapped
 from arena.replay.board import WIDTH, board
-from arena.replay.positions import Step
+from arena.replay.positions import ReplayStep
 from arena.replay.screens import filled
 from arena.support.text import cropped, padded, printable
 from engine.phase import Phase
@@ -77,7 +77,7 @@ def _board(screen: TableScreen, *, steady: bool = True) -> list[str]:
     if screen.position is None:
         return []
     moved = newly_placed(screen.before, screen.position)
-    step = Step(number=0, position=screen.position, movements=moved)
+    step = ReplayStep(number=0, position=screen.position, movements=moved)
     lines = board((screen.name, screen.opponent), step, steady=steady)
     stone = screen.choice.stone if screen.choice is not None else None
     return lines if stone is None else [line.replace(f"[{stone}]", f">{stone}<") for line in lines]

@@ -12,7 +12,7 @@ from arena.human.user_interface import Desk
 from engine.errors import EngineError
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import LineBuffer
-from protocol.messages import PROTOCOL, Action, BotHello, Request, ServerHello, ServerMessage
+from protocol.messages import PROTOCOL, BotAction, BotHello, Request, ServerHello, ServerMessage
 from protocol.session import Role, Session
 
 _CHUNK: Final = 64 * 1024
@@ -70,7 +70,7 @@ class Guest:
                 await stream.send_all(TAKE_BACK + b"\n")
                 conversation.cancel()
             else:
-                await stream.send_all(session.send(Action(request.id, move)))
+                await stream.send_all(session.send(BotAction(request.id, move)))
 
 
 async def _within(scope: trio.CancelScope, function: Callable[[], Awaitable[None]]) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from arena.human.choice import DONE, Choice, Cursor
-from arena.human.view import View, last_view, opening, view_of
+from arena.human.view import DecisionView, last_view, opening, view_of
 from arena.human.words import news_of, result_of_match, result_of_round
 from arena.support.text import cropped, printable
 from engine.phase import Phase
@@ -139,7 +139,7 @@ class TableScreen:
             kept=None,
         )
 
-    def _news_with(self, request: Request, view: View) -> tuple[str, ...]:
+    def _news_with(self, request: Request, view: DecisionView) -> tuple[str, ...]:
         decided = bool(self.decided) and self.kept is None
         new = news_of(view, request.events, self.them, decided=decided)
         if self.kept is not None:  # the events are those of the whole round

@@ -8,13 +8,13 @@ import attrs
 import trio
 
 from arena.human.screen import Stage, TableScreen, Wish
-from arena.human.view import View
+from arena.human.view import DecisionView
 from protocol.messages import Request, ServerMessage
 
-Hint = Callable[[View], str]  # what an evaluator would play, in words
+Hint = Callable[[DecisionView], str]  # what an evaluator would play, in words
 
 
-def no_hint(_view: View) -> str:
+def no_hint(_view: DecisionView) -> str:
     return ""
 
 

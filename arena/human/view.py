@@ -29,14 +29,14 @@ from engine.position import Position, StonePosition
 from engine.position_check import BLOCKED_AFTER
 from engine.ruleset import RuleSet
 from engine.scoring import won_by_stones
-from protocol.messages import Event, GameState, Request, RoundStart, Side
+from protocol.messages import GameState, MoveEvent, Request, RoundStart, Side
 
 ME, RIVAL = SEATS
 _SEATS: Final[dict[Side | None, Seat | None]] = {"you": ME, "opponent": RIVAL, None: None}
 
 
 @attrs.frozen(eq=False)
-class View:
+class DecisionView:
     """A decision, as the player sees it."""
 
     legal: tuple[str, ...]
@@ -62,7 +62,7 @@ class View:
             return None
         return reason_for(self._game, ME, action.stone).text(opponent)
 
-    def why_claimed(self, events: Sequence[Event]) -> dict[int, str]:
+    def why_claimed(self, events: Sequence[MoveEvent]) -> dict[int, str]:
         """Why the opponent's claims among these events held, by the place of the event. The last event led to this
         position. Raises EngineError if an event is not a move."""
         before, reasons = self._game.copy(), {}
@@ -85,15 +85,15 @@ class View:
         return attrs.evolve(seen, hands=(tuple(sorted(known.elements())), seen.hands[RIVAL]))
 
 
-def view_of(rules: RuleSet, request: Request) -> View:
+def view_of(rules: RuleSet, request: Request) -> DecisionView:
     """The view of the player who gets this request. Raises EngineError if it cannot come from a round."""
     game = Game.from_position(_possible(rules, Phase(request.phase), request.state))
     legal = request.legal or tuple(action.text for action in game.legal_actions())
     beginnings = frozenset(" ".join(move.split()[:words]) for move in legal for words in range(1, 6))
-    return View(legal, beginnings, game.position().seen_by(ME), game)
+    return DecisionView(legal, beginnings, game.position().seen_by(ME), game)
 
 
-def last_view(rules: RuleSet, state: GameState) -> View:
+def last_view(rules: RuleSet, state: GameState) -> DecisionView:
     """The view when the round is over. Raises EngineError if it cannot come from a round."""
     owners = [_SEATS[stone.owner] for stone in state.stones]
     winner = next((seat for seat in SEATS if won_by_stones(owners, seat)), None)
@@ -105,7 +105,7 @@ def last_view(rules: RuleSet, state: GameState) -> View:
         returns_left=0,
     )
     game = Game.from_position(attrs.evolve(over, hands=((), ())))  # a recruiter may have left too many cards there
-    return View((), frozenset(), over.seen_by(ME), game)
+    return DecisionView((), frozenset(), over.seen_by(ME), game)
 
 
 def opening(rules: RuleSet, start: RoundStart) -> Position:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from arena.human.view import View
+from arena.human.view import DecisionView
 from arena.replay.board import WIDTH
 from arena.support.text import printable
-from protocol.messages import Clock, Event, Result, RoundEnd, Side
+from protocol.messages import Clock, MoveEvent, Result, RoundEnd, Side
 
 _RESULTS: Final[dict[Result, str]] = {"win": "You win", "loss": "You lose", "draw": "A draw in"}
 
@@ -22,7 +22,7 @@ def time_left(clock: Clock, seconds: float) -> str:
     return f"{max(0.0, min(limits) - seconds):.0f} s left  " if limits else ""
 
 
-def news_of(view: View, events: Sequence[Event], them: str, *, decided: bool) -> list[str]:
+def news_of(view: DecisionView, events: Sequence[MoveEvent], them: str, *, decided: bool) -> list[str]:
     """The moves since the person's last decision, which is the first of them if `decided`. Those of one player that
     follow each other are in one text; a claim of the opponent has its reason."""
     reasons = view.why_claimed(events)

@@ -10,7 +10,7 @@ import attrs
 from arena.journal.endings import ENDINGS, Fault, is_between_rounds, verify
 from arena.journal.index import ambiguous_ids, round_address
 from arena.journal.lines import (
-    Entry,
+    JournalEntry,
     JournalError,
     PlayerIds,
     RoundLine,
@@ -46,10 +46,10 @@ class _IndexedMatch:
     id: str
     bots: tuple[str, str]
     state: TournamentState  # of its tournament
-    entries: list[Entry] = attrs.field(factory=list)  # one per round
+    entries: list[JournalEntry] = attrs.field(factory=list)  # one per round
     attempts: dict[str, tuple[int, int]] = attrs.field(factory=dict)  # by round: its voids and the resumes, if any
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Add a round, right after the state has taken it in: its seeds depend on what came before it."""
         self.entries.append(entry)
         if any(before := self.state.attempt(entry.line.id)):
@@ -140,7 +140,7 @@ class Meetings:
                     found[match.state.players.version(entry.line.players[match.bots.index(name)])] = None
         return [version for version in found if version]
 
-    def _address(self, entry: Entry) -> str:
+    def _address(self, entry: JournalEntry) -> str:
         return round_address(entry.line.id, entry.number, entry.line.id in self._ambiguous)
 
     def matches(self, name: str, wanted: Collection[str]) -> Iterator[tuple[Seat, RecordedMatch]]:

@@ -26,7 +26,7 @@ from typing import Any, Final, Generic, TypeVar
 import attrs
 import msgspec
 
-from arena.journal.lines import Entry, RoundLine
+from arena.journal.lines import JournalEntry, RoundLine
 
 A = TypeVar("A")
 Worker = subprocess.Popen[bytes]
@@ -40,7 +40,7 @@ _decode_round = msgspec.json.Decoder(RoundLine).decode
 
 
 @attrs.frozen
-class Task(Generic[A]):
+class RoundTask(Generic[A]):
     """What is to be computed for each round: a function of a module that a worker can import, and of the round and
     these arguments alone."""
 
@@ -65,7 +65,9 @@ def cores() -> int:
     return found if found > 1 else 0
 
 
-def answers(entries: Iterable[Entry], task: Task[A], workers: int) -> Generator[tuple[Entry, A | None], None, None]:
+def answers(
+    entries: Iterable[JournalEntry], task: RoundTask[A], workers: int
+) -> Generator[tuple[JournalEntry, A | None], None, None]:
     """Yield the entries in their order, the rounds with their answer, others with None. With workers, each entry must
     have its line in `raw`. Close the iterator to end the workers early."""
     if processes := _started(workers, task.words):
@@ -88,7 +90,7 @@ def _started(count: int, task: str) -> list[Worker]:
 
 
 class _Workers(Generic[A]):
-    def __init__(self, processes: list[Worker], task: Task[A]):
+    def __init__(self, processes: list[Worker], task: RoundTask[A]):
         self._processes = processes
         self._task = task
         self._decode_answer = msgspec.json.Decoder(list[task.answer]).decode  # type: ignore[name-defined]
@@ -106,8 +108,8 @@ class _Workers(Generic[A]):
             with contextlib.suppress(BrokenPipeError), process:  # it may not have read its last batch
                 pass
 
-    def compute(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, A | None]]:
-        waiting: deque[tuple[list[Entry], Future[Iterator[A]]]] = deque()
+    def compute(self, entries: Iterable[JournalEntry]) -> Iterator[tuple[JournalEntry, A | None]]:
+        waiting: deque[tuple[list[JournalEntry], Future[Iterator[A]]]] = deque()
         for batch in _batches(entries, self._task.batch):
             rounds = [entry.raw for entry in batch if type(entry.line) is RoundLine]
             waiting.append((batch, self._threads.submit(self._ask, rounds)))
@@ -134,8 +136,8 @@ class _Workers(Generic[A]):
         return map(self._task.of, lines)  # the worker was killed
 
 
-def _batches(entries: Iterable[Entry], most: int) -> Iterator[list[Entry]]:
-    batch: list[Entry] = []
+def _batches(entries: Iterable[JournalEntry], most: int) -> Iterator[list[JournalEntry]]:
+    batch: list[JournalEntry] = []
     size = 0
     for entry in entries:
         batch.append(entry)
@@ -146,7 +148,7 @@ def _batches(entries: Iterable[Entry], most: int) -> Iterator[list[Entry]]:
     yield batch
 
 
-def _joined(batch: list[Entry], found: "Future[Iterator[A]]") -> Iterator[tuple[Entry, A | None]]:
+def _joined(batch: list[JournalEntry], found: "Future[Iterator[A]]") -> Iterator[tuple[JournalEntry, A | None]]:
     answers = found.result()
     for entry in batch:
         yield entry, next(answers) if type(entry.line) is RoundLine else None
@@ -157,7 +159,7 @@ def work(words: str) -> None:
     line."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # nobody is left to hear of an error
     module, name, *arguments = msgspec.json.decode(words)
-    task: Task[Any] = Task(getattr(importlib.import_module(module), name), object, tuple(arguments))
+    task: RoundTask[Any] = RoundTask(getattr(importlib.import_module(module), name), object, tuple(arguments))
     while head := sys.stdin.buffer.readline():
         lines = [sys.stdin.buffer.readline() for _ in range(int(head))]
         if not all(line.endswith(b"\n") for line in lines):

@@ -235,7 +235,7 @@ def encoded(line: JournalLine | RawRound) -> bytes:
     return _encoder.encode(line) + b"\n"
 
 
-class Entry(Struct, frozen=True, gc=False):
+class JournalEntry(Struct, frozen=True, gc=False):
     """A line of a journal: what it says, or what is wrong with it."""
 
     path: Path
@@ -257,7 +257,7 @@ class Entry(Struct, frozen=True, gc=False):
 _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
+def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[JournalEntry]:
     """Yield every line of the file. `kind` is the union of structs to decode. With `keep_raw`, entries that could be
     decoded have their line too. A file that can be no journal, such as an empty or a compressed one, is one entry with
     a problem. Raises JournalError if the path is not a regular file or holds a tournament that is refused, and
@@ -266,7 +266,7 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
     start = 0
     with open_journal(path) as file:
         if problem := wrong_start(file.peek(1)):
-            yield Entry(path, 1, None, problem)
+            yield JournalEntry(path, 1, None, problem)
             return
         for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
             size = len(line)
@@ -278,18 +278,18 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[Entry]:
                     if found.v == VERSION:
                         is_opening = type(found) is TournamentLine
                         raw = line if keep_raw or is_opening else b""
-                        entry = Entry(path, number, found, "", False, start, "", False, raw)
+                        entry = JournalEntry(path, number, found, "", False, start, "", False, raw)
                         yield _accepted(entry) if is_opening else entry
                     else:
-                        yield _of_another_version(Entry(path, number, None, start=start), found.v, line)
+                        yield _of_another_version(JournalEntry(path, number, None, start=start), found.v, line)
                 elif size == _LONGEST:
                     size += _rest_of_line(file)
-                    yield Entry(path, number, None, f"the line is longer than {_LONGEST} bytes", start=start)
+                    yield JournalEntry(path, number, None, f"the line is longer than {_LONGEST} bytes", start=start)
                 else:
                     problem = "the line is torn: the file ends in the middle of it"
-                    yield Entry(path, number, None, problem, torn=True, start=start)
+                    yield JournalEntry(path, number, None, problem, torn=True, start=start)
             except _UNDECODABLE as error:
-                yield _undecodable(Entry(path, number, None, _damage(error), start=start), line)
+                yield _undecodable(JournalEntry(path, number, None, _damage(error), start=start), line)
             start += size
 
 
@@ -312,7 +312,7 @@ class _Head(Struct):
 _KNOWN_TYPES: Final = ("tournament", "bot", "round", "void", "resume", "readmission", "reveal")
 
 
-def _undecodable(entry: Entry, line: bytes) -> Entry:
+def _undecodable(entry: JournalEntry, line: bytes) -> JournalEntry:
     """Find out why a line was not decoded: it is of another type or version, or damaged."""
     try:
         head = msgspec.json.decode(line, type=_Head)
@@ -325,7 +325,7 @@ def _undecodable(entry: Entry, line: bytes) -> Entry:
     return _damaged_opening(entry, line) if head.type == "tournament" else entry
 
 
-def _accepted(opening: Entry) -> Entry:
+def _accepted(opening: JournalEntry) -> JournalEntry:
     """The opening line, unless this version refuses its tournament: then it raises JournalError."""
     if reason := refusal(opening.line.config):
         raise JournalError(f"{opening.path}:{opening.number}: {reason}")
@@ -340,7 +340,7 @@ class _AnyOpening(_Line, frozen=True, tag="tournament", kw_only=True):
     follows: str | UnsetType = UNSET
 
 
-def _damaged_opening(entry: Entry, line: bytes) -> Entry:
+def _damaged_opening(entry: JournalEntry, line: bytes) -> JournalEntry:
     """Keep as much of the configuration as can be read, because the rounds of the tournament are still useful."""
     try:
         opening = msgspec.json.decode(line, type=_AnyOpening)
@@ -352,7 +352,7 @@ def _damaged_opening(entry: Entry, line: bytes) -> Entry:
     return _accepted(replace(entry, line=found, problem=problem, raw=line))
 
 
-def unknown_settings(entry: Entry) -> list[str]:
+def unknown_settings(entry: JournalEntry) -> list[str]:
     """The settings in an opening line that this version does not know, and so cannot resume with."""
     try:
         return unknown_names(msgspec.json.decode(entry.raw, type=_AnyOpening).config)
@@ -364,13 +364,13 @@ def _damage(error: Exception) -> str:
     return f"this is not a line of a journal: {printable(str(error))[:300]}"
 
 
-def _of_another_version(entry: Entry, version: int, line: bytes) -> Entry:
+def _of_another_version(entry: JournalEntry, version: int, line: bytes) -> JournalEntry:
     opens = msgspec.json.decode(line, type=_Head).type == "tournament"
     problem = f"the line has version {version} of the journal format, but this arena reads version {VERSION}"
     return replace(entry, problem=problem, opens=opens)
 
 
-def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
+def rounds_at(path: Path, numbers: Container[int]) -> Iterator[JournalEntry]:
     """Read the lines with these numbers again, as complete rounds. Raises JournalError if the path is not a regular
     file, and OSError."""
     with open_journal(path) as file:
@@ -381,7 +381,7 @@ def rounds_at(path: Path, numbers: Container[int]) -> Iterator[Entry]:
                 yield _complete_round(path, number, line)
 
 
-def read_round(entry: Entry) -> RoundLine:
+def read_round(entry: JournalEntry) -> RoundLine:
     """Read the line of a partly decoded round again, as a complete round. Raises JournalError, and OSError."""
     with open_journal(entry.path) as file:
         file.seek(entry.start)
@@ -395,8 +395,8 @@ def read_round(entry: Entry) -> RoundLine:
 _decode_round = msgspec.json.Decoder(RoundLine).decode
 
 
-def _complete_round(path: Path, number: int, line: bytes) -> Entry:
+def _complete_round(path: Path, number: int, line: bytes) -> JournalEntry:
     try:
-        return Entry(path, number, _decode_round(line), raw=line)
+        return JournalEntry(path, number, _decode_round(line), raw=line)
     except _UNDECODABLE as error:
-        return Entry(path, number, None, _damage(error))
+        return JournalEntry(path, number, None, _damage(error))

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from arena.journal.file import line_hash
 from arena.journal.lines import (
     BotLine,
-    Entry,
+    JournalEntry,
     ReadmissionLine,
     ResumeLine,
     RevealLine,
@@ -34,11 +34,11 @@ _NAMED_TYPES: Final = 5  # unknown types that are listed by name
 _NAME_WIDTH: Final = 20
 
 
-Read = tuple[TournamentState | None, Entry]
-Progress = Callable[[Entry], None]  # called by those who read journals, for each entry that they are done with
+Read = tuple[TournamentState | None, JournalEntry]
+Progress = Callable[[JournalEntry], None]  # called by those who read journals, for each entry that they are done with
 
 
-def no_progress(_entry: Entry) -> None:
+def no_progress(_entry: JournalEntry) -> None:
     pass
 
 
@@ -76,7 +76,7 @@ class JournalReader:
             elif judged := self._judged(entry):
                 yield self._state, judged
 
-    def _judged(self, entry: Entry) -> Entry | None:
+    def _judged(self, entry: JournalEntry) -> JournalEntry | None:
         """The entry as it is or with a problem; None if the line is skipped."""
         match entry.line:
             case None if entry.unknown:
@@ -98,11 +98,11 @@ class JournalReader:
                 )
         return None
 
-    def _left_out(self, entry: Entry, why: str) -> Entry:
+    def _left_out(self, entry: JournalEntry, why: str) -> JournalEntry:
         self._state, self._was_reported = None, True
         return _problem(entry, why)
 
-    def _begun(self, entry: Entry, opening: TournamentLine) -> Entry:
+    def _begun(self, entry: JournalEntry, opening: TournamentLine) -> JournalEntry:
         key = line_hash(entry.raw)
         if key in self._seen:
             return self._left_out(entry, "this tournament was already read; its rounds are left out")
@@ -115,7 +115,7 @@ class JournalReader:
         return [f"{path}: {_skipped(types)}" for path, types in self._skipped.items()]
 
 
-def _problem(entry: Entry, text: str) -> Entry:
+def _problem(entry: JournalEntry, text: str) -> JournalEntry:
     return replace(entry, line=None, problem=text)
 
 

@@ -11,10 +11,10 @@ import attrs
 from arena.journal.completeness import first_missing, missing
 from arena.journal.deal_audit import DealAudit, Place
 from arena.journal.file import line_hash
-from arena.journal.line_workers import Task, answers, cores
+from arena.journal.line_workers import RoundTask, answers, cores
 from arena.journal.lines import (
     BotLine,
-    Entry,
+    JournalEntry,
     ReadmissionLine,
     ResumeLine,
     RevealLine,
@@ -39,7 +39,7 @@ _NO_LIMITS: Final = TimeLimits(move_ms=None)
 
 
 @attrs.frozen
-class Finding:
+class JournalFinding:
     path: Path
     line: int
     text: str
@@ -49,21 +49,21 @@ class Finding:
 
 
 @attrs.define
-class Report:
+class VerifyReport:
     rounds: int = 0
     faults: int = 0  # rounds that ended by one
     voids: int = 0
     tournaments: int = 0
-    problems: list[Finding] = attrs.field(factory=list)
-    torn: list[Finding] = attrs.field(factory=list)
+    problems: list[JournalFinding] = attrs.field(factory=list)
+    torn: list[JournalFinding] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
     points: dict[str, int] = attrs.field(factory=dict)  # by bot, recounted; only of rounds that are rated
     not_rated: int = 0  # rounds among them in which a person had help
     incomplete: int = 0  # tournaments that are not over, as far as their journal says
-    openings: list[Finding] = attrs.field(factory=list)  # the hash of each opening line
+    openings: list[JournalFinding] = attrs.field(factory=list)  # the hash of each opening line
 
     def remark(self, place: Place, text: str) -> None:
-        self.remarks.append(str(Finding(*place, text)))
+        self.remarks.append(str(JournalFinding(*place, text)))
 
 
 @attrs.define
@@ -106,17 +106,17 @@ def verify_journals(
     paths: Sequence[Path],
     workers: int | None = None,
     progress: Progress = no_progress,
-) -> Report:
+) -> VerifyReport:
     """Verify journals as if they were one file. Raises JournalError if one is not a regular file, and OSError.
 
     The number of worker processes is chosen by the size of the journals unless it is given; without any, the work is
     done here. `progress` is called with each entry that is verified."""
     workers = worth_workers(paths) if workers is None else workers
-    report, reader = Report(), JournalReader(RoundLine, keep_raw=workers > 0)
+    report, reader = VerifyReport(), JournalReader(RoundLine, keep_raw=workers > 0)
     series, unfinished = Series(), list[_Unfinished]()
     current: _Tournament | None = None
     entries = (entry for _, entry in reader.read_all(paths))
-    with closing(answers(entries, Task(check_round, RoundCheck), workers)) as checked:
+    with closing(answers(entries, RoundTask(check_round, RoundCheck), workers)) as checked:
         for entry, check in checked:
             if isinstance(entry.line, TournamentLine):
                 unfinished += _ended(current, report)
@@ -134,40 +134,40 @@ def verify_journals(
     return report
 
 
-def _verify(entry: Entry, check: RoundCheck | None, current: _Tournament | None, report: Report) -> None:
+def _verify(entry: JournalEntry, check: RoundCheck | None, current: _Tournament | None, report: VerifyReport) -> None:
     """Verify one line of the current tournament."""
     place = entry.path, entry.number
     promised = current.promised if current else None
     match entry.line:
         case None:
-            (report.torn if entry.torn else report.problems).append(Finding(*place, entry.problem))
+            (report.torn if entry.torn else report.problems).append(JournalFinding(*place, entry.problem))
         case VoidLine() | ResumeLine() | ReadmissionLine() | RevealLine() as other:
             report.voids += isinstance(other, VoidLine)
             assert current is not None  # the reader leaves it out, too
             findings = list(_verify_other(place, other, promised)) if promised else []
             current.state.add(other)
             findings += promised.deals.reveal(place, other.secret) if promised and isinstance(other, RevealLine) else []
-            report.problems += (Finding(*where, text) for where, text in findings)
+            report.problems += (JournalFinding(*where, text) for where, text in findings)
         case BotLine() as bot:
             assert current is not None  # the reader leaves it out, too
             for text in current.players.check(bot, current.state.plan.names if promised else None):
-                report.problems.append(Finding(*place, text))
+                report.problems.append(JournalFinding(*place, text))
             current.state.add(bot)
         case RoundLine() as line:
             assert current is not None  # the reader leaves out rounds without a tournament
             assert check is not None
             for text in _verify_round(place, line, check, current, report):
-                report.problems.append(Finding(*place, f"round {line.id}: {text}"))
+                report.problems.append(JournalFinding(*place, f"round {line.id}: {text}"))
 
 
-def _begun(entry: Entry, report: Report) -> _Tournament:
+def _begun(entry: JournalEntry, report: VerifyReport) -> _Tournament:
     state = TournamentState(entry.line)
     begun = _Tournament((entry.path, entry.number), line_hash(entry.raw), state, PlayerAudit(state.players))
     config, problem = entry.line.config, entry.problem
     if config.deals == PROMISED:
         begun.is_heard = True
         return begun
-    report.openings.append(Finding(*begun.place, f"the opening line has the hash {begun.hash}"))
+    report.openings.append(JournalFinding(*begun.place, f"the opening line has the hash {begun.hash}"))
     if entry.raw.endswith(b"\r\n"):
         report.remark(begun.place, "the line ends in CR LF, which changes its hash; `tr -d '\\r'` removes the CR")
     try:
@@ -179,7 +179,7 @@ def _begun(entry: Entry, report: Report) -> _Tournament:
     except ConfigError as error:
         problem = problem or f"the configuration is damaged: {error}"
     if problem:
-        report.problems.append(Finding(entry.path, entry.number, problem))
+        report.problems.append(JournalFinding(entry.path, entry.number, problem))
     return begun
 
 
@@ -202,7 +202,7 @@ def _verify_other(
 
 
 def _verify_round(
-    place: Place, line: RoundLine, check: RoundCheck, tournament: _Tournament, report: Report
+    place: Place, line: RoundLine, check: RoundCheck, tournament: _Tournament, report: VerifyReport
 ) -> Iterator[str]:
     report.rounds += 1
     report.faults += line.fault is not None
@@ -239,7 +239,7 @@ def _broken_promises(place: Place, line: RoundLine, check: RoundCheck, promised:
         state.finished.add(line.id.rpartition(".")[0], line.id)
 
 
-def _ended(tournament: _Tournament | None, report: Report) -> Iterator[_Unfinished]:
+def _ended(tournament: _Tournament | None, report: VerifyReport) -> Iterator[_Unfinished]:
     """Report what is missing from a tournament whose secret is revealed, which is over. Yields one that is not."""
     if tournament is not None and tournament.is_heard:
         report.incomplete += 1
@@ -253,12 +253,12 @@ def _ended(tournament: _Tournament | None, report: Report) -> Iterator[_Unfinish
     is_over = verdict(state).is_over or state.finished.count == state.plan.total
     unproven = deals.unproven()
     if deals.revealed_at is not None and not is_over:
-        report.problems += (Finding(*deals.revealed_at, text) for text in _missing(promised))
+        report.problems += (JournalFinding(*deals.revealed_at, text) for text in _missing(promised))
     elif not is_over:
         yield _Unfinished(place, tournament.hash, _so_far(promised))
     elif unproven:
         text = f"the tournament is over, but its secret was not revealed: {unproven[1]} are not proved; run it again"
-        report.problems.append(Finding(*unproven[0], text))
+        report.problems.append(JournalFinding(*unproven[0], text))
     if deals.is_public:
         report.remark(place, "the deals come from a public seed: a bot author who knew it could know them in advance")
 
@@ -275,19 +275,19 @@ def _doubtful(promised: _Promised) -> Iterator[str]:
             yield f"{name} was excused {counted(count, 'time')}, but max-voids is {in_words(allowed)}"
 
 
-def _judge(series: Series, unfinished: Iterable[_Unfinished], report: Report) -> None:
+def _judge(series: Series, unfinished: Iterable[_Unfinished], report: VerifyReport) -> None:
     """Report what is missing between tournaments, and those that are not complete: a remark, unless another one
     follows, which a server begins only when all of the one before is played."""
     followers = series.followers()
     for each in unfinished:
         if (cycle := followers.get(each.hash)) is not None:
             text = f"not complete, although cycle {cycle} follows: {each.so_far}"
-            report.problems.append(Finding(*each.place, text))
+            report.problems.append(JournalFinding(*each.place, text))
         else:
             report.incomplete += 1
             report.remark(each.place, f"not complete: {each.so_far}")
     for place, text in series.gaps():
-        report.problems.append(Finding(*place, text))
+        report.problems.append(JournalFinding(*place, text))
     for place, text in series.late_beginnings():
         report.incomplete += 1
         report.remark(place, text)

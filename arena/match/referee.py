@@ -19,7 +19,7 @@ from engine.cards import SEATS, Seat, other
 from engine.deal import Deal
 from engine.errors import EngineError
 from engine.game import Game
-from engine.legality import Row, legal_rows
+from engine.legality import ActionRow, legal_rows
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
 from protocol.messages import Clock, EncodedNews, EncodedRequest, Points
@@ -39,7 +39,7 @@ class Question(Struct, frozen=True, gc=False):
     """Which seat has to choose between which actions."""
 
     seat: Seat
-    rows: list[Row]
+    rows: list[ActionRow]
     _referee: "Referee"  # of which it is asked
 
     @property
@@ -88,7 +88,7 @@ class Referee:
             self._apply(rows[0].actions[0], None)
         return None
 
-    def request_line(self, number: int, seat: Seat, rows: Sequence[Row], points: Points, clock: Clock) -> bytes:
+    def request_line(self, number: int, seat: Seat, rows: Sequence[ActionRow], points: Points, clock: Clock) -> bytes:
         """The line of a request, with the events since the seat's last one."""
         moves = self.moves
         news = moves[self._told[seat] :]

@@ -17,7 +17,7 @@ import msgspec
 from engine.actions import parse
 from engine.cards import CARD_TEXTS, CLAN_CARDS, SEATS, Card, Seat, other
 from engine.game import Game
-from engine.legality import Row
+from engine.legality import ActionRow
 from engine.phase import Phase
 from protocol.messages import Clock, Points
 
@@ -26,7 +26,7 @@ _MOST_KEPT: Final = 1 << 15  # texts of each kind
 
 _PHASES: Final = {phase: phase.value for phase in Phase}
 _card: Final = tuple([f'"{text}"' for text in CARD_TEXTS]).__getitem__
-_quoted: Final[Callable[[Row], str]] = attrgetter("quoted")
+_quoted: Final[Callable[[ActionRow], str]] = attrgetter("quoted")
 # By seat: how a message to it names a seat, or nobody.
 _WHO: Final = tuple([{None: "null", seat: '"you"', other(seat): '"opponent"'} for seat in SEATS])
 _NO_TACTICS: Final = '"discard":[],"tactics_played":{"yours":[],"theirs":[]},"recruiter":null'
@@ -75,7 +75,7 @@ class RequestFields:
         self,
         number: int,
         seat: Seat,
-        legal: Sequence[Row],
+        legal: Sequence[ActionRow],
         points: Points,
         news: Sequence[tuple[Seat, str, object]],
         clock: Clock,

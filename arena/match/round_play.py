@@ -27,7 +27,7 @@ from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
 from arena.support.timekeeping import Stalls, TimeIsUp
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
-from protocol.messages import Action, BotMessage, EncodedRequest
+from protocol.messages import BotAction, BotMessage, EncodedRequest
 from protocol.session import State
 
 Players = tuple[Player, Player]
@@ -132,7 +132,7 @@ class RoundPlay:
                 if self._stalls.stall_at(question.until) is None:
                     raise TimeIsUp(question.heard)
                 took = budget
-            assert isinstance(action, Action)  # the session allows nothing else here
+            assert isinstance(action, BotAction)  # the session allows nothing else here
             clock.spend(seat, took)
             if opponent is not None:
                 opponent.turns.opponent_took(took)

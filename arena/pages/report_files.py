@@ -12,13 +12,13 @@ from typing import Any, Final
 import msgspec
 
 from arena.journal.endings import WITHDRAWN
-from arena.journal.line_workers import Task, answers, cores
-from arena.journal.lines import Entry, RoundLine, is_forfeit, rounds_at
+from arena.journal.line_workers import RoundTask, answers, cores
+from arena.journal.lines import JournalEntry, RoundLine, is_forfeit, rounds_at
 from arena.pages.page import GENERATOR, json_text
 from arena.pages.report_page import Sample, report_page
 from arena.pages.viewer import NOT_EVALUATED, round_data, round_evaluation, viewer_page
 from arena.replay.build import replay_of
-from arena.stats.report_data import Report, sample
+from arena.stats.report_data import ReportContents, sample
 from arena.support.text import printable
 from arena.support.whole_files import write_whole
 from engine.errors import EngineError
@@ -35,7 +35,7 @@ class ReportError(Exception):
 
 
 def write_report(
-    report: Report,
+    report: ReportContents,
     folder: Path,
     most: int | None,
     evaluated: int | None = 0,
@@ -103,24 +103,24 @@ def _script(path: Path, value: Any) -> None:
     write_whole(path, f"{_LOADED.decode()}{json_text(value)}{_END.decode()}")
 
 
-def _to_evaluate(report: Report, chosen: Sequence[int], most: int | None) -> list[int]:
+def _to_evaluate(report: ReportContents, chosen: Sequence[int], most: int | None) -> list[int]:
     """The numbers of those of the chosen rounds that are evaluated: surprising results, then an even selection."""
     surprising = {upset.number for upset in report.upsets}
     places = [place for place, number in enumerate(chosen, 1) if number in surprising]
     return [chosen[place - 1] for place in sample(len(chosen), places, (), most)]
 
 
-def _evaluations(report: Report, numbers: Sequence[int]) -> Generator[tuple[int, msgspec.Raw], None, None]:
+def _evaluations(report: ReportContents, numbers: Sequence[int]) -> Generator[tuple[int, msgspec.Raw], None, None]:
     """The number and the evaluation of each of these rounds, computed on all cores ahead of time. A round that cannot
     be replayed is left out."""
     under_way: deque[int] = deque()
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[JournalEntry]:
         for number, entry in _entries(report, numbers):
             under_way.append(number)
             yield entry
 
-    answered = answers(entries(), Task(round_evaluation, msgspec.Raw, batch=1), min(cores(), len(numbers)))
+    answered = answers(entries(), RoundTask(round_evaluation, msgspec.Raw, batch=1), min(cores(), len(numbers)))
     with closing(answered) as evaluations:
         for _, evaluation in evaluations:
             number = under_way.popleft()
@@ -129,7 +129,7 @@ def _evaluations(report: Report, numbers: Sequence[int]) -> Generator[tuple[int,
 
 
 def _write_rounds(
-    report: Report,
+    report: ReportContents,
     chosen: Sequence[int],
     evaluations: Iterator[tuple[int, msgspec.Raw]],
     folder: Path,
@@ -159,7 +159,7 @@ def _listed(number: int, line: RoundLine, bots: Sequence[int]) -> list[Any]:
 
 
 def _replays(
-    report: Report, chosen: Sequence[int], evaluations: Iterator[tuple[int, msgspec.Raw]]
+    report: ReportContents, chosen: Sequence[int], evaluations: Iterator[tuple[int, msgspec.Raw]]
 ) -> Iterator[tuple[int, RoundLine, dict[str, Any]]]:
     """The chosen rounds, read from the journals again, with their numbers. `evaluations` are in the same order."""
     evaluated, evaluation = next(evaluations, (None, None))
@@ -177,7 +177,7 @@ def _replays(
             report.problems.append(f"{entry.path}:{entry.number}: {problem}")
 
 
-def _entries(report: Report, chosen: Sequence[int]) -> Iterator[tuple[int, Entry]]:
+def _entries(report: ReportContents, chosen: Sequence[int]) -> Iterator[tuple[int, JournalEntry]]:
     """The number of each chosen round, and its line in the journals, read again."""
     before, wanted = 0, set(chosen)
     for path, places in zip(report.gathered.paths, report.gathered.places, strict=True):

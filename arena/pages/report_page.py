@@ -19,9 +19,9 @@ from arena.pages.report_sections import (
     upsets_section,
 )
 from arena.pages.report_settings import settings_section, versions_section, voids_section
-from arena.stats.columns import NO_VALUE, Row, ranks_text
+from arena.stats.columns import NO_VALUE, StandingsRow, ranks_text
 from arena.stats.head_to_head import HeadToHead
-from arena.stats.report_data import Report
+from arena.stats.report_data import ReportContents
 from arena.stats.tables import notes
 from arena.support.text import printable
 from arena.support.version import SERVER
@@ -38,7 +38,7 @@ class Sample:
     faults: int  # of these
 
 
-def report_page(report: Report, embedded: Collection[int], sample: Sample | None) -> str:
+def report_page(report: ReportContents, embedded: Collection[int], sample: Sample | None) -> str:
     """The report as HTML. `embedded` are the numbers of the rounds that have a replay; `sample` is None if all have."""
     title = _title(report)
     sections = (
@@ -65,7 +65,7 @@ def report_page(report: Report, embedded: Collection[int], sample: Sample | None
     return page(title, "report", body, styles, scripts, loads_files=True)
 
 
-def _title(report: Report) -> str:
+def _title(report: ReportContents) -> str:
     events = [line.config.event or "" for line in report.gathered.tournaments]
     named = list(dict.fromkeys(event for event in events if event))
     return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") if named else printable(report.paths[0].stem)
@@ -76,7 +76,7 @@ def _section(section: Section) -> Markup:
     return tag("section", tag("h2", heading, id=f"{name}-title"), content, id=name, aria_labelledby=f"{name}-title")
 
 
-def _header(report: Report, title: str, sections: Iterable[Section]) -> Markup:
+def _header(report: ReportContents, title: str, sections: Iterable[Section]) -> Markup:
     gathered = report.gathered
     facts = [
         (f"{len(report.rows):,}", "bots"),
@@ -93,7 +93,7 @@ def _header(report: Report, title: str, sections: Iterable[Section]) -> Markup:
     )
 
 
-def _dates(report: Report) -> str:
+def _dates(report: ReportContents) -> str:
     starts = [state.opening.started for state in report.gathered.tournaments] + [report.gathered.last_started]
     days = sorted(start.replace("T", " ")[:16] for start in starts if start)
     if not days:
@@ -101,7 +101,7 @@ def _dates(report: Report) -> str:
     return days[0] if days[0] == days[-1] else f"{days[0]} – {days[-1]}"
 
 
-def _remarks(report: Report) -> list[Markup]:
+def _remarks(report: ReportContents) -> list[Markup]:
     found = [tag("p", remark, class_="remark") for remark in notes(report.standings, report.rows)]
     if report.problems:
         words = "One line of the journal could not be used:"
@@ -112,7 +112,7 @@ def _remarks(report: Report) -> list[Markup]:
     return found
 
 
-def _standings_section(report: Report) -> Section:
+def _standings_section(report: ReportContents) -> Section:
     if not report.rows:
         return "standings", "Standings", tag("p", "No rounds yet.")
     rated = [row for row in report.rows if row.elo is not None]
@@ -156,27 +156,27 @@ def _standings_section(report: Report) -> Section:
     return "standings", "Standings", joined(table(head, body, "standings sortable"), note)
 
 
-def _ends(row: Row) -> tuple[float, float]:
+def _ends(row: StandingsRow) -> tuple[float, float]:
     elo, margin = row.elo or 0, row.margin or 0
     return elo - margin, elo + margin
 
 
-def _elo(row: Row) -> str:
+def _elo(row: StandingsRow) -> str:
     return NO_VALUE if row.elo is None else f"{row.elo:.0f}" + ("*" if row.bound else "")
 
 
-def _margin(row: Row) -> str:
+def _margin(row: StandingsRow) -> str:
     return NO_VALUE if row.margin is None else f"{row.margin:.0f}"
 
 
-def _strip(axis: Axis, row: Row) -> Content:
+def _strip(axis: Axis, row: StandingsRow) -> Content:
     if row.elo is None or row.margin is None:
         return None
     words = f"Elo {row.elo:.0f}, from {row.elo - row.margin:.0f} to {row.elo + row.margin:.0f}"
     return interval(axis, row.elo, row.margin, words + (" (a bound)" if row.bound else ""), open_ended=row.bound)
 
 
-def _cross_section(report: Report) -> Section | None:
+def _cross_section(report: ReportContents) -> Section | None:
     if not report.rows:
         return None
     versus = {(each.bot, each.opponent): each for each in report.standings.versus()}
@@ -204,7 +204,7 @@ def _heat_cell(name: str, other: str, versus: HeadToHead | None) -> Markup:
     return tag("td", link, class_=f"heat {'up' if heat > 0 else 'down' if heat < 0 else 'even'}{abs(heat) or ''}")
 
 
-def _course_section(report: Report) -> Section | None:
+def _course_section(report: ReportContents) -> Section | None:
     if len(report.course) < 2:
         return None
     shown = report.names[:_MOST_CURVES]
@@ -233,11 +233,11 @@ def _round_ticks(last: int) -> Sequence[Markup]:
     return [tag("span", f"{round(last * quarter / 4):,}") for quarter in range(5)]
 
 
-def _curve(report: Report, name: str) -> list[tuple[float, float]]:
+def _curve(report: ReportContents, name: str) -> list[tuple[float, float]]:
     return [(float(point.rounds), point.elo[name]) for point in report.course if name in point.elo]
 
 
-def _rounds_section(report: Report, sample: Sample | None) -> Section:
+def _rounds_section(report: ReportContents, sample: Sample | None) -> Section:
     parts: list[Content] = [] if sample is None else [_sample_remark(report, sample)]
     options = [tag("option", name, value=name) for name in report.names]
     endings = [ending for ending, count in report.gathered.endings.most_common() if count]
@@ -261,7 +261,7 @@ def _rounds_section(report: Report, sample: Sample | None) -> Section:
     return "rounds", "Rounds", joined(*parts)
 
 
-def _sample_remark(report: Report, sample: Sample) -> Markup:
+def _sample_remark(report: ReportContents, sample: Sample) -> Markup:
     faults = len(report.gathered.faults)
     which = f"{sample.faults:,} of {faults:,}" if sample.faults < faults else f"all {faults:,}"
     words = (

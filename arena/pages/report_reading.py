@@ -7,7 +7,7 @@ from typing import Final
 
 from arena.pages.markup import Markup, joined, tag
 from arena.pages.report_sections import Section
-from arena.stats.report_data import Report
+from arena.stats.report_data import ReportContents
 
 READING: Final = {
     "Elo": "How strong a bot is. Only differences mean anything: 100 Elo more mean a score of 64 % against the other "
@@ -26,7 +26,7 @@ READING: Final = {
 _LINK: Final = "reading"
 
 
-def reading_section(report: Report) -> Section | None:
+def reading_section(report: ReportContents) -> Section | None:
     if not report.rows:
         return None
     terms = [joined(tag("dt", term), tag("dd", text)) for term, text in READING.items()]

@@ -8,7 +8,7 @@ from arena.journal.endings import ENDINGS, WITHDRAWN, Fault
 from arena.pages.charts import Axis, Part, dumbbell, interval, range_on_log, scale, stacked
 from arena.pages.markup import Content, Markup, joined, tag
 from arena.stats.columns import NO_VALUE
-from arena.stats.report_data import Report, Seating, Upset
+from arena.stats.report_data import ReportContents, Seating, Upset
 from engine.scoring import Ending
 
 Section = tuple[str, str, Markup]  # id, heading, content
@@ -55,7 +55,7 @@ def bot(name: str) -> Markup:
     return tag("bdi", name, class_="bot", title=name)
 
 
-def endings_section(report: Report) -> Section | None:
+def endings_section(report: ReportContents) -> Section | None:
     if not report.rows:
         return None
     gathered, total = report.gathered, report.standings.rounds
@@ -85,7 +85,7 @@ def _bar(count: int, total: int) -> Markup:
     return stacked([Part("plain", count, "rounds")], total, f"{count} of {total} rounds")
 
 
-def _results_of(report: Report, name: str) -> dict[str, int]:
+def _results_of(report: ReportContents, name: str) -> dict[str, int]:
     found = dict.fromkeys(_RESULTS, 0)
     for (bot_name, ending, half_points), count in report.gathered.results.items():
         if bot_name == name:
@@ -102,7 +102,7 @@ def _result_kind(name: str, half_points: int) -> str:
     return ("lost", "drawn", _WON_BY[ending])[half_points]
 
 
-def _faults(report: Report) -> Markup:
+def _faults(report: ReportContents) -> Markup:
     totals = [row.totals for row in report.rows if row.totals.faults]
     if not totals:
         return tag("p", "No bot ended a round by a fault.", class_="note")
@@ -118,7 +118,7 @@ def _faults(report: Report) -> Markup:
     return joined(tag("h3", "Faults"), table(head, rows, "bars"))
 
 
-def upsets_section(report: Report, embedded: Collection[int]) -> Section | None:
+def upsets_section(report: ReportContents, embedded: Collection[int]) -> Section | None:
     """The most surprising results; `embedded` are the numbers of the rounds that have a replay."""
     if not report.upsets:
         return None
@@ -146,7 +146,7 @@ def _replay_link(upset: Upset) -> Markup:
     return tag("a", f"round {upset.id}", href=f"replay.html#round={upset.number}")
 
 
-def first_player_section(report: Report) -> Section | None:
+def first_player_section(report: ReportContents) -> Section | None:
     """Whether beginning helps, over all rounds; and how each bot scores beginning and second."""
     score = report.gathered.beginning.score()
     if score is None:
@@ -191,7 +191,7 @@ def _seating_row(name: str, seating: Seating, axis: Axis) -> list[Content]:
     return [bot(name), drawn, *(NO_VALUE if each is None else f"{each:.1f}%" for each in (first, second))]
 
 
-def thinking_section(report: Report) -> Section | None:
+def thinking_section(report: ReportContents) -> Section | None:
     times = {name: report.standings.thinking(name) for name in report.names}
     known = {name: time for name, time in times.items() if time.moves}
     if not known:

@@ -15,13 +15,13 @@ from arena.plan.recorded_config import RecordedConfig
 from arena.plan.sandbox import Level
 from arena.plan.time_control import TimeLimits
 from arena.stats.columns import NO_VALUE
-from arena.stats.report_data import Report
+from arena.stats.report_data import ReportContents
 
 _MOST_TOURNAMENTS: Final = 20
 _MOST_VERSIONS: Final = 200
 
 
-def settings_section(report: Report) -> Section | None:
+def settings_section(report: ReportContents) -> Section | None:
     tournaments = report.gathered.tournaments
     parts = [_tournament(state) for state in tournaments[:_MOST_TOURNAMENTS]]
     if not parts:
@@ -67,7 +67,7 @@ def _tournament(state: TournamentState) -> Content:
     return joined(tag("dl", *pairs), players)
 
 
-def versions_section(report: Report) -> Section | None:
+def versions_section(report: ReportContents) -> Section | None:
     """Who played: all identities, without commands and files."""
     lines = sorted(report.standings.roster.lines(), key=lambda line: (line.name, line.started))
     if not lines:
@@ -106,7 +106,7 @@ def _clock(clock: TimeLimits | None) -> str:
     return ", ".join(parts) or "no limit"
 
 
-def voids_section(report: Report) -> Section | None:
+def voids_section(report: ReportContents) -> Section | None:
     voids, total = report.gathered.voids, report.standings.voids
     if not voids:
         return None

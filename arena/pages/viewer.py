@@ -13,7 +13,7 @@ from arena.pages.page import asset, page
 from arena.replay.analysis import Analysis, analyse
 from arena.replay.build import replay_of
 from arena.replay.movements import Movement
-from arena.replay.positions import Replay, Step
+from arena.replay.positions import Replay, ReplayStep
 from engine.cards import card_texts
 from engine.errors import EngineError
 
@@ -70,7 +70,7 @@ def _start(replay: Replay) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: ReplayStep) -> dict[str, Any]:
     """One step, without empty fields: most steps have neither note nor claim nor fault. A movement is [before, source,
     index, after, target, index], a change is [field, before, after]."""
     found = {

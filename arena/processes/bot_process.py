@@ -15,7 +15,7 @@ import trio
 from arena.plan.bot_spec import BotSpec
 from arena.processes import launch
 from arena.processes.keeper import KILL, TERMINATE
-from arena.processes.launch import Kept, start_request
+from arena.processes.launch import KeptProcess, start_request
 from arena.processes.launcher_process import Launcher
 from arena.processes.process_state import (
     LAST_WORDS_SECONDS,
@@ -31,7 +31,12 @@ class BotProcess(ProcessState[trio.Event]):
     """A running bot: its stdin and stdout as a stream, the tail of its stderr, and its exit."""
 
     def __init__(
-        self, spec: BotSpec, stream: PipeStream, kept: Kept[trio.Event], errors: int, keep_stderr: KeepStderr | None
+        self,
+        spec: BotSpec,
+        stream: PipeStream,
+        kept: KeptProcess[trio.Event],
+        errors: int,
+        keep_stderr: KeepStderr | None,
     ):
         super().__init__(spec, kept, errors, keep_stderr, trio.Event())
         self.stream = stream
@@ -113,7 +118,7 @@ async def _start(spec: BotSpec, keep_stderr: KeepStderr | None) -> BotProcess:
     return BotProcess(spec, PipeStream(reader, writer), kept, errors, keep_stderr)
 
 
-async def _launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept[trio.Event]:
+async def _launch(spec: BotSpec, streams: tuple[int, int, int]) -> KeptProcess[trio.Event]:
     """Start a bot with these descriptors as stdin, stdout and stderr; its limits are set before its program runs.
     Raises an error of START_ERRORS, and OSError for what is not the bot's fault."""
     request = start_request(spec)
@@ -134,13 +139,13 @@ async def _launch(spec: BotSpec, streams: tuple[int, int, int]) -> Kept[trio.Eve
     return kept
 
 
-def fork(streams: tuple[int, int, int]) -> Kept[trio.Event]:
+def fork(streams: tuple[int, int, int]) -> KeptProcess[trio.Event]:
     """Fork a keeper, which then waits for its request. Raises OSError."""
-    return Kept(running_launcher().fork(streams), trio.Event(), trio.Event())
+    return KeptProcess(running_launcher().fork(streams), trio.Event(), trio.Event())
 
 
-async def started(kept: Kept[trio.Event], request: bytes) -> None:
-    """Send the request and wait until the bot runs. Raises what `Kept.has_started` raises."""
+async def started(kept: KeptProcess[trio.Event], request: bytes) -> None:
+    """Send the request and wait until the bot runs. Raises what `KeptProcess.has_started` raises."""
     left = kept.send_some(memoryview(request))
     while left:
         await trio.lowlevel.wait_writable(kept.control)

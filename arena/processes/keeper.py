@@ -30,7 +30,7 @@ from typing import Any, Final
 from arena.processes.memory_watch import MemoryWatch, oom_kills
 from arena.processes.process_end import adopt_orphans, kill_descendants, raise_priority, signal_descendants
 from arena.processes.process_tree import (
-    Process,
+    ProcessInfo,
     children_of,
     count_descendants,
     descendants,
@@ -193,7 +193,7 @@ class Keeper:
             self._check_sandbox(processes)
         return pause
 
-    def _check_cpu(self, processes: list[Process]) -> None:
+    def _check_cpu(self, processes: list[ProcessInfo]) -> None:
         """End the bot if it exceeded its processor time. The kernel adds the time of an exited process to the parent
         that waits for it, but loses it if the parent ignores SIGCHLD. So the keeper also sums up what it saw each
         process use while it was alive, and takes the larger figure."""
@@ -207,7 +207,7 @@ class Keeper:
         if used > self._cpu:
             self._end_for("cpu", used, self._cpu)
 
-    def _check_sandbox(self, processes: list[Process]) -> None:
+    def _check_sandbox(self, processes: list[ProcessInfo]) -> None:
         """End the bot if it keeps memory where no process maps it, or takes what all programs of its user share."""
         try:
             self._check_files()

@@ -95,7 +95,7 @@ _BY_KERNEL: Final = Killed("the kernel killed it, because the machine was short 
 _WITHOUT_KEEPER: Final = Killed("its keeper, a process of the arena, was killed", is_shortage=False)
 
 
-class Event(Protocol):
+class AwaitableEvent(Protocol):
     """Something that happens once, for which the tasks of a driver can wait."""
 
     def set(self) -> None: ...
@@ -103,11 +103,11 @@ class Event(Protocol):
     def is_set(self) -> bool: ...
 
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=AwaitableEvent)
 
 
 @attrs.define(eq=False)
-class Kept(Generic[E]):
+class KeptProcess(Generic[E]):
     """A bot's process, as its keeper reports it."""
 
     control: socket.socket

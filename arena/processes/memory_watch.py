@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from time import monotonic, process_time
 from typing import Final
 
-from arena.processes.process_tree import Process, memory_of, resident_memory_of
+from arena.processes.process_tree import ProcessInfo, memory_of, resident_memory_of
 
 _REST_PER_MEASUREMENT: Final = 20  # times the processor time that the last exact measurement took
 _SLACK: Final = 64 * 2**20  # bytes that other programs may take in such a rest without another measurement
@@ -28,7 +28,7 @@ class MemoryWatch:
         self._available = 0  # bytes that the machine had left then
         self._next = -math.inf  # when it is time for another one
 
-    def used(self, processes: Sequence[Process]) -> int:
+    def used(self, processes: Sequence[ProcessInfo]) -> int:
         """Bytes that these processes use together, as far as the limit needs to know: above it only if they exceed
         it."""
         at_most = resident_memory_of(processes)

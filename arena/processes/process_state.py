@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic
 
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
-from arena.processes.launch import E, KeeperFailed, Kept, Killed, Overrun, StartRefused
+from arena.processes.launch import E, KeeperFailed, KeptProcess, Killed, Overrun, StartRefused
 from arena.processes.process_tree import descendants, may_run, private_memory_of, quick_children
 from arena.sandbox.sandbox_view import SandboxError
 from arena.support.suggestion import did_you_mean
@@ -38,7 +38,7 @@ class ProcessState(Generic[E]):
     """A bot's process: how it is, and the tail of its stderr."""
 
     def __init__(
-        self, spec: BotSpec, kept: Kept[E], errors: int, keep_stderr: KeepStderr | None, stderr_ended: E
+        self, spec: BotSpec, kept: KeptProcess[E], errors: int, keep_stderr: KeepStderr | None, stderr_ended: E
     ) -> None:
         self.kept = kept
         self._is_sandboxed = spec.is_sandboxed

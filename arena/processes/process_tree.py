@@ -15,7 +15,7 @@ _EPOLL: Final = "anon_inode:[eventpoll]"
 _MOST_THREADS_READ: Final = 32  # a millisecond; a bot is waiting for its turn meanwhile, or has been asked
 
 
-class Process(NamedTuple):
+class ProcessInfo(NamedTuple):
     """One process, as /proc/PID/stat described it at some moment."""
 
     pid: int
@@ -27,11 +27,11 @@ class Process(NamedTuple):
     waited_seconds: float  # of processor time of children that it has waited for
 
 
-def descendants(root: int, enough: int | None = None) -> list[Process]:
+def descendants(root: int, enough: int | None = None) -> list[ProcessInfo]:
     """All descendants of process `root`; the search stops once it has found more than `enough`. A process that starts
     or exits during the search may be missing."""
     children = children_of if _HAS_CHILDREN_FILES else children_by_parent()
-    found: list[Process] = []
+    found: list[ProcessInfo] = []
     waiting = children(root)
     while waiting and (enough is None or len(found) <= enough):
         pid = waiting.pop()
@@ -94,24 +94,24 @@ def children_by_parent() -> Callable[[int], list[int]]:
     return lambda pid: found.get(pid, [])
 
 
-def memory_of(processes: Iterable[Process]) -> int:
+def memory_of(processes: Iterable[ProcessInfo]) -> int:
     """Bytes of physical memory and swap that the processes use together, with their page tables; shared memory is
     counted once. The kernel takes the longer for it, the more mappings and pages they have."""
     return sum(_unless_exited(_share, process.pid) or 0 for process in processes)
 
 
-def resident_memory_of(processes: Iterable[Process]) -> int:
+def resident_memory_of(processes: Iterable[ProcessInfo]) -> int:
     """The same, but shared memory counts for each process, which is quick to find out."""
     return sum(_unless_exited(_resident, process.pid) or 0 for process in processes)
 
 
-def private_memory_of(processes: Iterable[Process]) -> int:
+def private_memory_of(processes: Iterable[ProcessInfo]) -> int:
     """Bytes that the processes wrote and share with no other, in physical memory and swap. Pages of files do not count:
     those of a program become private when its other processes end, which no bot can help."""
     return sum(_unless_exited(_private, process.pid) or 0 for process in processes)
 
 
-def descriptors_of(processes: Iterable[Process]) -> int:
+def descriptors_of(processes: Iterable[ProcessInfo]) -> int:
     """The number of open descriptors of the processes. Kernels since 6.2 tell it as the size of a folder, also for
     processes that hide them."""
     folders = [f"{_living_thread(process.pid)[0]}/fd" for process in processes]
@@ -126,13 +126,13 @@ def sockets_beside(pid: int) -> int:
     return max(0, (_unless_exited(_read, f"/proc/{pid}/net/unix") or b"").count(b"\n") - heading)
 
 
-def hidden_among(processes: Iterable[Process]) -> int:
+def hidden_among(processes: Iterable[ProcessInfo]) -> int:
     """The number of processes that do not let this one look at what they have open. Programs that their user may run
     but not read are such processes, unless root looks."""
     return sum(_is_hidden(_living_thread(process.pid)[0]) for process in processes)
 
 
-def watches_of(processes: Iterable[Process], enough: int) -> int:
+def watches_of(processes: Iterable[ProcessInfo], enough: int) -> int:
     """The number of watches of epoll that the processes hold, unless they hide them; counting stops once there are more
     than `enough`."""
     count = 0
@@ -144,11 +144,11 @@ def watches_of(processes: Iterable[Process], enough: int) -> int:
     return count
 
 
-def _look_at(pid: int) -> Process:
+def _look_at(pid: int) -> ProcessInfo:
     # The second field is the name in parentheses, which may itself contain any character, including parentheses.
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     user, system, waited_user, waited_system = map(int, fields[11:15])
-    return Process(
+    return ProcessInfo(
         pid=pid,
         born=int(fields[19]),
         parent=int(fields[1]),

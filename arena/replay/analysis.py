@@ -23,7 +23,7 @@ _MARKED: Final = 3  # decisions of each seat
 
 
 @attrs.frozen
-class Decision:
+class JudgedDecision:
     """A decision and what the evaluator thinks of it, from the view of the seat that made it."""
 
     number: int  # of the position that it led to
@@ -45,7 +45,7 @@ class Analysis:
     evaluator: str  # whose opinion it is
     both: tuple[float, ...] | None  # as seat 0 can expect, if both hands are known; None in the view of one seat
     own: tuple[tuple[float, ...] | None, tuple[float, ...] | None]  # as each seat can expect from what it sees
-    decisions: tuple[Decision, ...]  # in their order
+    decisions: tuple[JudgedDecision, ...]  # in their order
 
     def curve(self, view: int | None) -> tuple[float, ...]:
         """The curve of a view: that of a seat, or None for both hands, whose curve is the expectation of seat 0."""
@@ -60,22 +60,22 @@ class Analysis:
         mine = tuple(each for each in self.decisions if each.seat == seat)
         return attrs.evolve(self, both=None, own=own, decisions=mine)
 
-    def worst(self) -> tuple[Decision, ...]:
+    def worst(self) -> tuple[JudgedDecision, ...]:
         """The decisions to mark, in their order: those of each seat that lost most."""
         found = [each for seat in SEATS for each in worst(self._of(seat), _MARKED) if each.loss >= _NOTABLE]
         return tuple(sorted(found, key=lambda each: each.number))
 
-    def at(self, number: int) -> Decision | None:
+    def at(self, number: int) -> JudgedDecision | None:
         """The decision that led to the position of this number, if it was one."""
         place = bisect_left(self.decisions, number, key=lambda each: each.number)
         found = self.decisions[place : place + 1]
         return found[0] if found and found[0].number == number else None
 
-    def _of(self, seat: Seat) -> list[Decision]:
+    def _of(self, seat: Seat) -> list[JudgedDecision]:
         return [each for each in self.decisions if each.seat == seat]
 
 
-def worst(decisions: Iterable[Decision], most: int) -> list[Decision]:
+def worst(decisions: Iterable[JudgedDecision], most: int) -> list[JudgedDecision]:
     """The decisions that lost most, the worst first; of equal ones the earlier first."""
     return sorted(decisions, key=lambda each: (-each.loss, each.number))[:most]
 
@@ -102,7 +102,7 @@ def _seen(position: Position, view: Seat | None) -> Position:
     return attrs.evolve(position.seen_by(view), hands=position.hands) if view is None else position.seen_by(view)
 
 
-def _decisions(replay: Replay, evaluator: Evaluator) -> Iterator[Decision]:
+def _decisions(replay: Replay, evaluator: Evaluator) -> Iterator[JudgedDecision]:
     for before, step in zip(replay.steps, replay.steps[1:], strict=False):
         if step.move is not None:
             legal = Game.from_position(before.position).legal_actions()
@@ -112,11 +112,11 @@ def _decisions(replay: Replay, evaluator: Evaluator) -> Iterator[Decision]:
 
 def judged(
     evaluator: Evaluator, position: Position, legal: Sequence[Action], move: str, number: int
-) -> Decision | None:
+) -> JudgedDecision | None:
     """What the evaluator thinks of a move; None if it was the only legal one. `number` is that of the position after
     it. The evaluator gets only what the seat could see."""
     if len(legal) < 2:
         return None
     seat = position.to_move
     opinion = evaluator.opinion(position.seen_by(seat), legal)
-    return Decision(number, seat, move, opinion.expected(move), opinion.best, opinion.expected(opinion.best))
+    return JudgedDecision(number, seat, move, opinion.expected(move), opinion.best, opinion.expected(opinion.best))

@@ -12,7 +12,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from arena.replay.movements import CLAN, TACTIC, places_of
-from arena.replay.positions import Replay, Step
+from arena.replay.positions import Replay, ReplayStep
 from arena.support.text import cropped, padded, printable
 from engine.cards import SEATS, Card, card_texts
 from engine.phase import Phase
@@ -37,7 +37,7 @@ _COLOUR_CODES: Final = {"r": "31", "o": "33", "y": "93", "g": "32", "b": "94", "
 _CARD: Final = re.compile(r"(?<![\w-])([roygbp])([1-9])(\*?)(?![\w*-])")
 
 
-def board(bots: Bots, step: Step, *, steady: bool = False) -> list[str]:
+def board(bots: Bots, step: ReplayStep, *, steady: bool = False) -> list[str]:
     """The position as lines. `steady` keeps empty rows, so that nothing jumps from one step to the next."""
     position, moved = step.position, _moved(step)
     below, above = SEATS
@@ -50,14 +50,14 @@ def board(bots: Bots, step: Step, *, steady: bool = False) -> list[str]:
     return rows + [row for line in _table_lines(bots, position, moved) for row in _wrapped(line, "    ")]
 
 
-def title(replay: Replay, step: Step) -> str:
+def title(replay: Replay, step: ReplayStep) -> str:
     left = f"Round {printable(replay.id)}  {printable(replay.rules)}  {_versus(replay)}"
     right = f"position {step.number} of {replay.steps[-1].number}, turn {step.turn}"
     space = WIDTH - len(right) - 2
     return f"{padded(left, space)}  {right}"
 
 
-def happened(replay: Replay, step: Step) -> list[str]:
+def happened(replay: Replay, step: ReplayStep) -> list[str]:
     """The move that led to the position, and the result if the round is over."""
     lines = [*_what_happened(replay, step)]
     if step is replay.steps[-1]:
@@ -80,7 +80,7 @@ def result_text(replay: Replay) -> str:
     return f"{_name(replay, replay.winner)} wins ({replay.ending}), points {points}{remark}."
 
 
-def text(replay: Replay, step: Step) -> str:
+def text(replay: Replay, step: ReplayStep) -> str:
     """Everything about one step, for a pipe."""
     return "\n".join([title(replay, step), *happened(replay, step), "", *board(replay.bots, step)]) + "\n"
 
@@ -93,7 +93,7 @@ def coloured(line: str) -> str:
     )
 
 
-def _what_happened(replay: Replay, step: Step) -> Iterator[str]:
+def _what_happened(replay: Replay, step: ReplayStep) -> Iterator[str]:
     if step.fault:
         whose = "neither bot" if step.fault.seat is None else _name(replay, step.fault.seat)
         detail = f": {printable(step.fault.detail)}" if step.fault.detail else ""
@@ -131,7 +131,7 @@ def _short(card: str) -> str:
     return SHORT.get(card, card)
 
 
-def _moved(step: Step) -> dict[str, set[int]]:
+def _moved(step: ReplayStep) -> dict[str, set[int]]:
     """Where the cards lie now that the step moved: place -> indices."""
     places = places_of(step.position)
     found: dict[str, set[int]] = {}
@@ -172,7 +172,7 @@ def _side_row(position: Position, seat: int, depth: int, moved: dict[str, set[in
     return _row(cells)
 
 
-def _stone_rows(step: Step, moved: dict[str, set[int]], steady: bool) -> list[str]:
+def _stone_rows(step: ReplayStep, moved: dict[str, set[int]], steady: bool) -> list[str]:
     below, above = SEATS
     position, claimed = step.position, step.claim.stone if step.claim else None
     rows = []

@@ -10,7 +10,7 @@ from arena.journal.endings import Fault, check
 from arena.journal.lines import RoundLine, game_record
 from arena.replay.claim_reasons import Reason, reason_for
 from arena.replay.movements import DECKS, Change, Places, back_of, carried, movements, places_of
-from arena.replay.positions import DrawnCard, Replay, RoundFault, Since, Step
+from arena.replay.positions import DrawnCard, Replay, ReplayStep, RoundFault, Since
 from engine.actions import Action, Kind
 from engine.cards import CARD_TEXTS, SEATS, Card, card_texts, is_clan, other
 from engine.game import Game
@@ -41,7 +41,7 @@ def replay_of(line: RoundLine) -> Replay:
     record = game_record(line)
     game = dealt(record)
     before = _Cards.of(game)
-    made = [Step(number=0, position=before.position)]
+    made = [ReplayStep(number=0, position=before.position)]
     for action, claim in _moves(record, game):
         after = _Cards.of(game)
         made.append(_after_move(made[-1], line, action, claim, before, after))
@@ -86,11 +86,11 @@ def _reason(game: Game, action: Action) -> Reason | None:
 
 
 def _after_move(
-    last: Step, line: RoundLine, action: Action, claim: Reason | None, before: _Cards, after: _Cards
-) -> Step:
+    last: ReplayStep, line: RoundLine, action: Action, claim: Reason | None, before: _Cards, after: _Cards
+) -> ReplayStep:
     index, seat = last.number, last.position.to_move
     drawn = card_texts(tuple(_drawn(before.position, after.position, action)))
-    return Step(
+    return ReplayStep(
         number=index + 1,
         turn=last.turn + (last.seat != seat),
         seat=seat,
@@ -108,12 +108,12 @@ def _after_move(
     )
 
 
-def _after_fault(last: Step, line: RoundLine) -> Step:
+def _after_fault(last: ReplayStep, line: RoundLine) -> ReplayStep:
     """The step for the fault that ended the round: nothing moves, and the round is over."""
     seat = None if line.result.winner is None else 1 - line.result.winner
     asked = last.position.decides
     after = attrs.evolve(last.position, phase=Phase.OVER)
-    return Step(
+    return ReplayStep(
         number=last.number + 1,
         turn=last.turn + (last.seat != asked),
         seat=seat,
@@ -125,7 +125,7 @@ def _after_fault(last: Step, line: RoundLine) -> Step:
     )
 
 
-def _complete_since(last: Step, after: Position) -> tuple[Since, ...]:
+def _complete_since(last: ReplayStep, after: Position) -> tuple[Since, ...]:
     """For each stone, the numbers of the positions in which its sides became complete."""
     stones = zip(last.position.stones, after.stones, last.complete_since, strict=True)
     return tuple([since if was == now else _since(now, since, last.number + 1) for was, now, since in stones])

@@ -10,9 +10,9 @@ from msgspec import Struct
 from arena.evaluation.counting import bundled_evaluator
 from arena.evaluation.evaluator import Evaluator
 from arena.journal.index import ListedRound
-from arena.journal.line_workers import Task, answers, cores
+from arena.journal.line_workers import RoundTask, answers, cores
 from arena.journal.lines import RoundLine, game_record, rounds_at
-from arena.replay.analysis import Decision, judged, worst
+from arena.replay.analysis import JudgedDecision, judged, worst
 from arena.support.text import printable
 from engine.errors import EngineError
 from engine.record import dealt, steps
@@ -24,14 +24,14 @@ class JudgedRound(Struct, frozen=True, array_like=True, gc=False):
     """The worst decisions of a bot in one round, as a worker reports them."""
 
     decisions: int = 0  # how many there were
-    worst: tuple[Decision, ...] = ()
+    worst: tuple[JudgedDecision, ...] = ()
     problem: str = ""  # why the round cannot be replayed, if so
 
 
 @attrs.frozen
 class Mistake:
     round: ListedRound
-    decision: Decision
+    decision: JudgedDecision
 
 
 @attrs.frozen
@@ -57,7 +57,7 @@ def mistakes_of(
 
     There are as many worker processes as cores, unless their number is given; without any, the work is done here."""
     listed = {each.line: each for each in rounds}
-    task = Task(judged_round, JudgedRound, (name, str(most)), _BATCH)
+    task = RoundTask(judged_round, JudgedRound, (name, str(most)), _BATCH)
     if workers is None:
         workers = min(cores(), (len(rounds) + _BATCH - 1) // _BATCH)
     kept: list[Mistake] = []
@@ -86,7 +86,7 @@ def judged_round(line: RoundLine, name: str, most: str) -> JudgedRound:
     return JudgedRound(len(found), tuple(worst([each for each in found if each.loss > 0], int(most))))
 
 
-def _decisions(line: RoundLine, name: str, evaluator: Evaluator) -> list[Decision]:
+def _decisions(line: RoundLine, name: str, evaluator: Evaluator) -> list[JudgedDecision]:
     record, found = game_record(line), []
     for index, step in enumerate(steps(record, game := dealt(record))):
         if line.bots[game.to_move] == name:

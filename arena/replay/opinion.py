@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
 
-from arena.replay.analysis import Analysis, Decision
+from arena.replay.analysis import Analysis, JudgedDecision
 from arena.replay.board import WIDTH
 from arena.replay.positions import Replay
 from arena.support.text import cropped, printable
@@ -23,7 +23,7 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def lost(decision: Decision) -> str:
+def lost(decision: JudgedDecision) -> str:
     """What the decision lost: the difference between the two percentages, as they are shown beside it."""
     return f"{round(100 * decision.best_expected) - round(100 * decision.expected)} %"
 
@@ -41,7 +41,7 @@ def standing(analysis: Analysis, replay: Replay, number: int) -> str:
     return f"{_sentence_start(analysis)} expects {expected} for {_bot(replay, seat)}{_with_what(replay)}."
 
 
-def verdict(analysis: Analysis, decision: Decision) -> str:
+def verdict(analysis: Analysis, decision: JudgedDecision) -> str:
     """What the evaluator thinks of a decision, from the view of the bot that made it."""
     who = _sentence_start(analysis)
     if decision.best == decision.move:

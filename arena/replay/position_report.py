@@ -6,7 +6,7 @@ from typing import Final
 
 from arena.replay.board import WIDTH, board
 from arena.replay.claim_reasons import reason_for
-from arena.replay.positions import Replay, Step
+from arena.replay.positions import Replay, ReplayStep
 from arena.support.text import printable
 from engine.actions import CLAIMS, grouped
 from engine.cards import STONES, Seat, stone_number
@@ -44,7 +44,7 @@ def position_report(position: Position, seat: Seat | None = None, title: str = "
     """The position as a board, with its legal moves and claims; with `seat`, only what that seat may see."""
     seen = position if seat is None else position.seen_by(seat)
     head = [*textwrap.wrap(title, WIDTH), f"Rules {position.rules.name}"]
-    lines = [*head, "", *board(NAMES, Step(number=0, position=seen)), ""]
+    lines = [*head, "", *board(NAMES, ReplayStep(number=0, position=seen)), ""]
     if face_down(position):
         lines.append("Cards lie face down in this position, so its legal moves are not known.")
     else:

@@ -33,7 +33,7 @@ class RoundFault:
 
 
 @attrs.frozen(kw_only=True)
-class Step:
+class ReplayStep:
     """A position, and how it came about."""
 
     number: int  # of the position
@@ -71,7 +71,7 @@ class Replay:
     ending: str
     points: tuple[int, int]
     view: int | None  # the seat whose view this is; None shows all
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayStep, ...]
     remark: str = ""  # why it is not rated, if so
     versions: tuple[str, str] = ("", "")  # of the players, as far as the journal knows them
 
@@ -86,7 +86,7 @@ def json_text(replay: Replay, at: int | None = None, more: Sequence[Mapping[str,
     return f'{json.dumps(header)[:-1]}, "steps": [\n{lines}\n]}}'
 
 
-def _step_facts(step: Step) -> dict[str, Any]:
+def _step_facts(step: ReplayStep) -> dict[str, Any]:
     """A step for JSON, without the movements and changes, because its position is complete."""
     position = step.position
     return _plain(step, "complete_since", "movements", "changes", "position") | {
@@ -106,7 +106,7 @@ def _step_facts(step: Step) -> dict[str, Any]:
     }
 
 
-def _stone_facts(step: Step) -> list[dict[str, Any]]:
+def _stone_facts(step: ReplayStep) -> list[dict[str, Any]]:
     return [
         {
             "sides": [card_texts(side) for side in stone.sides],
@@ -120,7 +120,7 @@ def _stone_facts(step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def _plain(value: Replay | Step, *without: str) -> dict[str, Any]:
+def _plain(value: Replay | ReplayStep, *without: str) -> dict[str, Any]:
     return attrs.asdict(
         value,
         filter=lambda field, _: field.name not in without,

@@ -9,7 +9,7 @@ import attrs
 from arena.journal.index import ListedRound
 from arena.replay import board, opinion
 from arena.replay.analysis import Analysis
-from arena.replay.positions import Replay, Step
+from arena.replay.positions import Replay, ReplayStep
 from arena.replay.seat_view import one_seats_view
 from arena.support.text import counted, cropped, padded, printable
 from engine.cards import SEATS
@@ -66,7 +66,7 @@ class BoardScreen:
         return self.views[self.view]
 
     @property
-    def step(self) -> Step:
+    def step(self) -> ReplayStep:
         return self.replay.steps[self.index]
 
     @property
@@ -148,28 +148,28 @@ class BoardScreen:
         return attrs.evolve(self, index=min(max(index, 0), last), typed="", help=False)
 
 
-def _turn_ends(steps: Sequence[Step]) -> list[int]:
+def _turn_ends(steps: Sequence[ReplayStep]) -> list[int]:
     """The indices of the last position of each turn: the board as the other player finds it."""
     return [at for at, step in enumerate(steps) if at + 1 == len(steps) or steps[at + 1].turn != step.turn]
 
 
-def _next_turn(steps: Sequence[Step], index: int) -> int:
+def _next_turn(steps: Sequence[ReplayStep], index: int) -> int:
     return next((at for at in _turn_ends(steps) if at > index), index)
 
 
-def _previous_turn(steps: Sequence[Step], index: int) -> int:
+def _previous_turn(steps: Sequence[ReplayStep], index: int) -> int:
     return next((at for at in reversed(_turn_ends(steps)) if at < index), index)
 
 
-def _next_claim(steps: Sequence[Step], index: int) -> int:
+def _next_claim(steps: Sequence[ReplayStep], index: int) -> int:
     return next((at for at in range(index + 1, len(steps)) if steps[at].claim), index)
 
 
-def _previous_claim(steps: Sequence[Step], index: int) -> int:
+def _previous_claim(steps: Sequence[ReplayStep], index: int) -> int:
     return next((at for at in range(index - 1, -1, -1) if steps[at].claim), index)
 
 
-_MOVES: Final[dict[str, Callable[[Sequence[Step], int], int]]] = {
+_MOVES: Final[dict[str, Callable[[Sequence[ReplayStep], int], int]]] = {
     **dict.fromkeys(("right", " ", "n", "enter"), lambda _, index: index + 1),
     **dict.fromkeys(("left", "backspace", "p"), lambda _, index: index - 1),
     **dict.fromkeys(("down", "pagedown"), _next_turn),

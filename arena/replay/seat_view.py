@@ -3,7 +3,7 @@
 import attrs
 
 from arena.replay.movements import DECKS, Movement, back_of, movements, places_of
-from arena.replay.positions import DrawnCard, Replay, Step
+from arena.replay.positions import DrawnCard, Replay, ReplayStep
 from engine.actions import parse
 from engine.cards import Seat, other
 from engine.position import Position
@@ -19,7 +19,7 @@ def one_seats_view(replay: Replay, seat: Seat) -> Replay:
     return attrs.evolve(replay, view=seat, steps=tuple(steps))
 
 
-def _masked_step(step: Step, before: Position, seat: Seat) -> Step:
+def _masked_step(step: ReplayStep, before: Position, seat: Seat) -> ReplayStep:
     rival = other(seat)
     theirs = step.seat == rival
     fault = step.fault

@@ -33,7 +33,7 @@ from typing import Final
 from msgspec import Struct
 
 from arena.plan.bot_spec import BotSpec
-from arena.sandbox.sandbox_view import SandboxError, View, view_of
+from arena.sandbox.sandbox_view import SandboxError, SandboxView, view_of
 from arena.sandbox.seccomp_filters import FILTERS
 from arena.sandbox.spawning import OWN_USER, OWN_USERS
 
@@ -64,7 +64,7 @@ def sandboxed(spec: BotSpec) -> Confined:
     return confined(spec, view_of(spec), bwrap, platform.machine())
 
 
-def confined(spec: BotSpec, view: View, bwrap: str, machine: str) -> Confined:
+def confined(spec: BotSpec, view: SandboxView, bwrap: str, machine: str) -> Confined:
     """The command that starts the bot with this view. `bwrap` is the path of bubblewrap, `machine` that of the
     architecture, as `platform.machine` says it. Raises SandboxError."""
     words = [*_base(spec.sandbox.scratch), *_shown(view, spec.cwd)]
@@ -109,7 +109,7 @@ def _parts_of_etc() -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
 
 
-def _shown(view: View, cwd: Path | None) -> list[str]:
+def _shown(view: SandboxView, cwd: Path | None) -> list[str]:
     words: list[str] = []
     for path in view.paths:
         words += ["--ro-bind", str(path), str(path)]

@@ -20,7 +20,7 @@ from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.sandbox import Level
 from arena.sandbox.bubblewrap import USER, Confined, confined, has_own_users
 from arena.sandbox.sandbox_view import SandboxError as SandboxError
-from arena.sandbox.sandbox_view import View, check_apart, check_plain, view_of
+from arena.sandbox.sandbox_view import SandboxView, check_apart, check_plain, view_of
 from arena.sandbox.seccomp_filters import FILTERS
 from arena.sandbox.spawning import file_with, spawn
 
@@ -30,7 +30,7 @@ _TEST: Final = "/usr/bin/test"
 _INSTALL: Final = "install it, for example with `apt install bubblewrap` or `dnf install bubblewrap`"
 
 
-class Machine(Struct, frozen=True):
+class SandboxSupport(Struct, frozen=True):
     """What decides whether this machine can make sandboxes, and why not."""
 
     bwrap: str | None  # its path
@@ -40,10 +40,10 @@ class Machine(Struct, frozen=True):
     settings: dict[str, str]  # of the kernel, by path; without those that it does not have
 
     @staticmethod
-    def this() -> "Machine":
+    def this() -> "SandboxSupport":
         bwrap = shutil.which("bwrap")
         found = {path: Path(path).read_text().strip() for path in _SETTINGS if Path(path).exists()}
-        return Machine(bwrap, _version(bwrap) if bwrap else "", platform.machine(), platform.release(), found)
+        return SandboxSupport(bwrap, _version(bwrap) if bwrap else "", platform.machine(), platform.release(), found)
 
     @property
     def lacks(self) -> str | None:
@@ -134,7 +134,7 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
         return Settled(bots, ())
     views = {bot.name: _view(bot) for bot in wanted}
     check_apart(views, tuple(hidden), _views_without_sandbox(programs))
-    machine = Machine.this()
+    machine = SandboxSupport.this()
     problems = {bot: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
     for bot, problem in problems.items():
         if problem.of_bot or bot.sandbox.level is Level.FULL:
@@ -147,9 +147,9 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
     return Settled(tuple(_with_level(bot, decided.get(bot.name)) for bot in bots), tuple(remarks))
 
 
-def _views_without_sandbox(bots: Iterable[BotSpec]) -> dict[str, View]:
+def _views_without_sandbox(bots: Iterable[BotSpec]) -> dict[str, SandboxView]:
     """What bots without a sandbox consist of, where their commands tell it."""
-    found: dict[str, View] = {}
+    found: dict[str, SandboxView] = {}
     for bot in bots:
         if bot.sandbox.level is Level.NONE:
             with contextlib.suppress(SandboxError):
@@ -157,7 +157,7 @@ def _views_without_sandbox(bots: Iterable[BotSpec]) -> dict[str, View]:
     return found
 
 
-def _view(bot: BotSpec) -> View:
+def _view(bot: BotSpec) -> SandboxView:
     try:
         view = view_of(bot)
         check_plain(view)
@@ -181,7 +181,7 @@ class Problem(Struct, frozen=True):
     of_bot: bool = False  # its own files are the reason: its author must not decide that it runs without a sandbox
 
 
-def problem_of(spec: BotSpec, view: View, machine: Machine) -> Problem | None:
+def problem_of(spec: BotSpec, view: SandboxView, machine: SandboxSupport) -> Problem | None:
     """Why the bot cannot be started in a sandbox on this machine; None if it can."""
     if machine.lacks:
         return Problem(machine.lacks)
@@ -205,15 +205,15 @@ _ONE_USER: Final = (
     "bots in sandboxes are of one user, because this container has few of them: "
     "a bot can use up the timers and threads that all bots of that user share"
 )
-_NOTHING: Final = View(Path(_TEST), (), (), (), ())
+_NOTHING: Final = SandboxView(Path(_TEST), (), (), (), ())
 
 
-def _tried(spec: BotSpec, view: View, machine: Machine) -> str | None:
+def _tried(spec: BotSpec, view: SandboxView, machine: SandboxSupport) -> str | None:
     assert machine.bwrap is not None
     return _trial(confined(spec, view, machine.bwrap, machine.architecture), view)
 
 
-def _trial(tried: Confined, view: View) -> str | None:
+def _trial(tried: Confined, view: SandboxView) -> str | None:
     """Start a sandbox, and in it look whether the bot's program can be run and its files be read. Returns None if so,
     or what is wrong."""
     place = tried.command.index("--", tried.command.index("--json-status-fd")) + 1

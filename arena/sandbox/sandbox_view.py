@@ -39,7 +39,7 @@ class SandboxError(Exception):
     """A bot cannot be started in a sandbox, or would see too much there; the text says why, and what to do."""
 
 
-class View(Struct, frozen=True):
+class SandboxView(Struct, frozen=True):
     program: Path  # what is run
     files: tuple[Path, ...]  # the bot itself: program, script, and what else its command names
     own: tuple[Path, ...]  # the folders of these files, as far as the bot sees them
@@ -52,12 +52,12 @@ class View(Struct, frozen=True):
         every = {*self.own, *self.interpreter, *self.exposed}
         return sorted(path for path in every if not is_in(path, (USR, *every - {path})))
 
-    def resolved(self) -> "View":
+    def resolved(self) -> "SandboxView":
         """The same view without symbolic links, for comparing it with others."""
         files, own, interpreter, exposed = (
             tuple(map(_real, paths)) for paths in (self.files, self.own, self.interpreter, self.exposed)
         )
-        return View(self.program, files, own, interpreter, exposed)
+        return SandboxView(self.program, files, own, interpreter, exposed)
 
 
 def is_in(path: Path, folders: Iterable[Path]) -> bool:
@@ -65,7 +65,7 @@ def is_in(path: Path, folders: Iterable[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def view_of(spec: BotSpec) -> View:
+def view_of(spec: BotSpec) -> SandboxView:
     """What the bot sees. Raises SandboxError."""
     cwd = Path(absolute(spec.cwd or Path()))
     exposed = tuple(map(Path, spec.sandbox.exposed(cwd)))
@@ -87,7 +87,9 @@ def view_of(spec: BotSpec) -> View:
         if not is_in(seen, (*shown, *exposed)):
             _check_not_crowded(seen, path)
         own.append(seen)
-    return View(program, tuple(files), tuple(path for path in own if not is_in(path, exposed)), interpreter, exposed)
+    return SandboxView(
+        program, tuple(files), tuple(path for path in own if not is_in(path, exposed)), interpreter, exposed
+    )
 
 
 def _program(spec: BotSpec, cwd: Path) -> Path:
@@ -197,7 +199,7 @@ def _check_not_crowded(seen: Path, named: Path) -> None:
         raise SandboxError(f"all of {seen} would be seen; {remedy}")
 
 
-def check_plain(view: View) -> None:
+def check_plain(view: SandboxView) -> None:
     """Raise SandboxError if the bot would see a named pipe or a socket: even where it cannot write files, it could use
     these to talk to others."""
     for path in (*view.own, *view.exposed):
@@ -213,7 +215,9 @@ def check_plain(view: View) -> None:
                     )
 
 
-def check_apart(views: Mapping[str, View], hidden: Iterable[Path], others: Mapping[str, View] | None = None) -> None:
+def check_apart(
+    views: Mapping[str, SandboxView], hidden: Iterable[Path], others: Mapping[str, SandboxView] | None = None
+) -> None:
     """Raise SandboxError if one of these bots would see files of another one, or of `others`, which have no sandbox, or
     one of the paths in `hidden`. What the organiser exposes may hold files of other bots, but nothing of `hidden`."""
     real = {name: view.resolved() for name, view in views.items()}

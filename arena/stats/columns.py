@@ -17,7 +17,7 @@ NO_VALUE: Final = "-"  # shown where there is no number
 
 
 @attrs.frozen
-class Row:
+class StandingsRow:
     """One bot in the standings."""
 
     rank: int  # in its group
@@ -30,7 +30,7 @@ class Row:
     superiority: float | None  # over the next bot below it
 
 
-def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
+def ranked(standings: Standings, ratings: Ratings) -> list[StandingsRow]:
     """The rows of the standings, best first. Groups, which cannot be compared, follow each other, the largest first."""
     totals, found = standings.totals(), ratings.groups
     ranges = rank_ranges(ratings, standings.matchups())
@@ -41,7 +41,7 @@ def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
         range(len(totals)),
         key=lambda bot: (-size[bot], found[bot], -round(_elo(ratings, bot) or 0, 6), -totals[bot].points, bot),
     )
-    rows: list[Row] = []
+    rows: list[StandingsRow] = []
     for place, bot in enumerate(order):
         after = order[place + 1] if place + 1 < len(order) else bot
         below = ratings.difference(bot, after)
@@ -51,7 +51,7 @@ def ranked(standings: Standings, ratings: Ratings) -> list[Row]:
         elo = _elo(ratings, bot)
         margin = None if elo is None else ratings.margins[bot]
         superiority = below.superiority if below else None
-        rows.append(Row(rank, group, totals[bot], elo, margin, ranges[bot], ratings.bounds[bot], superiority))
+        rows.append(StandingsRow(rank, group, totals[bot], elo, margin, ranges[bot], ratings.bounds[bot], superiority))
     return rows
 
 
@@ -65,13 +65,13 @@ class Column:
 
     key: str  # in JSON and CSV, and one of its two names on the command line; the other is the header
     header: str
-    value: Callable[[Row], Any]  # at full precision, for programs
+    value: Callable[[StandingsRow], Any]  # at full precision, for programs
     text: Callable[[Any], str] = str  # renders the value for people
     left: bool = False
     is_time: bool = False  # it is computed from the moves of all rounds
 
 
-def _per_round(amount: float, row: Row) -> float | None:
+def _per_round(amount: float, row: StandingsRow) -> float | None:
     return amount / row.totals.rounds if row.totals.rounds else None
 
 

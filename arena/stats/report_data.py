@@ -18,7 +18,7 @@ from arena.journal.endings import Fault, RoundEnding
 from arena.journal.lines import RoundLine, SeatNumber, VoidLine
 from arena.journal.reader import Progress, no_progress
 from arena.journal.tournament_state import TournamentState
-from arena.stats.columns import Row, ranked
+from arena.stats.columns import StandingsRow, ranked
 from arena.stats.ratings import Z95, Matchup, rate
 from arena.stats.round_summary import RoundSummary
 from arena.stats.standings import Counted, Standings, Watch, fold
@@ -202,10 +202,10 @@ class ReportData:
 
 
 @attrs.frozen
-class Report:
+class ReportContents:
     paths: tuple[Path, ...]
     standings: Standings
-    rows: list[Row]  # best first
+    rows: list[StandingsRow]  # best first
     gathered: ReportData
     course: list[Checkpoint]
     upsets: list[Upset]  # the most surprising first
@@ -223,7 +223,7 @@ class Report:
         return naming.order[one], naming.order[two]
 
 
-def gather(paths: Sequence[Path], progress: Progress = no_progress) -> Report:
+def gather(paths: Sequence[Path], progress: Progress = no_progress) -> ReportContents:
     """Read journals and compute everything that a report shows. `progress` is called with each entry. Raises
     JournalError if one is not a regular file, and OSError."""
     gathered = ReportData()
@@ -237,10 +237,10 @@ def gather(paths: Sequence[Path], progress: Progress = no_progress) -> Report:
     gathered.beginning.end_of_tournament()
     rows = ranked(standings, standings.rate())
     course = gathered.course(standings)
-    return Report(tuple(paths), standings, rows, gathered, course, _surprising(rows, gathered), problems)
+    return ReportContents(tuple(paths), standings, rows, gathered, course, _surprising(rows, gathered), problems)
 
 
-def _surprising(rows: list[Row], gathered: ReportData) -> list[Upset]:
+def _surprising(rows: list[StandingsRow], gathered: ReportData) -> list[Upset]:
     elo = {row.totals.name: row.elo or 0.0 for row in rows}
     found = []
     for (winner, loser), kept in gathered.upsets.items():

@@ -32,7 +32,7 @@ class By(enum.Enum):
 
 
 @attrs.frozen
-class Player:
+class RatedPlayer:
     """Whoever is rated as one. None means that it is not known, that there are several, or that it does not matter."""
 
     bot: str
@@ -79,22 +79,22 @@ class Roster:
         """All identities, in the order in which they were recorded."""
         return list(self._lines.values())
 
-    def by_id(self) -> dict[str, Player]:
+    def by_id(self) -> dict[str, RatedPlayer]:
         """The players by their identities."""
         return {id: _player(line, self._versions) for id, line in self._lines.items()}
 
-    def players(self) -> dict[str, list[Player]]:
+    def players(self) -> dict[str, list[RatedPlayer]]:
         """The players of each name."""
-        found: dict[str, dict[Player, None]] = {}
+        found: dict[str, dict[RatedPlayer, None]] = {}
         for player in self.by_id().values():
             found.setdefault(player.bot, {})[player] = None
         return {name: list(players) for name, players in sorted(found.items())}
 
-    def of(self, name: str) -> Player:
+    def of(self, name: str) -> RatedPlayer:
         """A name as one player."""
         players = [_player(line, self._versions) for line in self._by_name.get(name, ())]
         versions, programs = ({player.version for player in players}, {player.fingerprint for player in players})
-        return Player(name, _only(versions), _only(programs), _only({*self.rules_of.get(name, ())}))
+        return RatedPlayer(name, _only(versions), _only(programs), _only({*self.rules_of.get(name, ())}))
 
     def notes(self) -> list[str]:
         """Remarks, if names are not told apart: which of them stand for several versions."""
@@ -112,13 +112,13 @@ class Roster:
         return Naming(self, programs, rules, unasked=programs) if programs or rules else None
 
 
-def _player(line: BotLine, versions: Mapping[tuple[str, str], set[str]]) -> Player:
+def _player(line: BotLine, versions: Mapping[tuple[str, str], set[str]]) -> RatedPlayer:
     """A player by its identity. A program that did not start has not said its version, but may have at other times."""
     if line.fingerprint is None:
-        return Player(line.name, line.version)
+        return RatedPlayer(line.name, line.version)
     program = line.fingerprint.short
     said = versions[line.name, program]
-    return Player(line.name, line.version or (next(iter(said)) if len(said) == 1 else None), program)
+    return RatedPlayer(line.name, line.version or (next(iter(said)) if len(said) == 1 else None), program)
 
 
 def _only(values: set[str | None]) -> str | None:
@@ -135,10 +135,10 @@ class Naming:
         self._versions, self._rules, self._unasked = versions, rules, unasked
         self._known = roster.by_id()
         self._tournament = 0
-        self._last: dict[str, Player] = {}  # by name: who played last in this tournament
+        self._last: dict[str, RatedPlayer] = {}  # by name: who played last in this tournament
         self._only = {name: each[0] for name, each in roster.players().items() if len(each) == 1}
         self._labels = self._labelled()
-        self.players: Mapping[str, Player] = {label: player for player, label in self._labels.items()}
+        self.players: Mapping[str, RatedPlayer] = {label: player for player, label in self._labels.items()}
         self.order = tuple(self.players)  # of the labels, for those who store many of them
         self.place: Mapping[str, int] = {label: place for place, label in enumerate(self.order)}
 
@@ -160,26 +160,26 @@ class Naming:
         if known is not None and known.bot == name:
             self._last[name] = known
         only = self._only.get(name) if knows and id is None else None
-        player = self._last.get(name) or only or Player(name, is_known=False)
+        player = self._last.get(name) or only or RatedPlayer(name, is_known=False)
         return self._labels.get(self._key(player, self._roster.rules[self._tournament - 1]), name)
 
-    def _key(self, player: Player, rules: str | None) -> Player:
+    def _key(self, player: RatedPlayer, rules: str | None) -> RatedPlayer:
         """The player as far as it is told apart from others."""
-        known = player if player.bot in self._versions else Player(player.bot)
+        known = player if player.bot in self._versions else RatedPlayer(player.bot)
         return attrs.evolve(known, rules=rules if player.bot in self._rules else None)
 
-    def _labelled(self) -> dict[Player, str]:
+    def _labelled(self) -> dict[RatedPlayer, str]:
         """All players with their labels; each has one that no other has. Texts that are no names have none."""
         names, every = self._roster.rules_of.keys(), self._roster.players()
-        players: dict[Player, None] = {}
+        players: dict[RatedPlayer, None] = {}
         for name in sorted(filter(is_recorded_name, {*names, *every})):
-            for player in (Player(name, is_known=False), *every.get(name, ())):
+            for player in (RatedPlayer(name, is_known=False), *every.get(name, ())):
                 rules = (None, *sorted(self._roster.rules_of.get(name, ())))
                 players.update(dict.fromkeys(self._key(player, each) for each in rules))
         known = {(each.bot, each.version, each.fingerprint) for each in players if each.is_known}
         alike = Counter((bot, version) for bot, version, _ in known)
         versions = Counter(bot for bot, _, _ in known)
-        labels: dict[Player, str] = {}
+        labels: dict[RatedPlayer, str] = {}
         taken: set[str] = set()
         for player in players:
             by_version = player.is_known and alike[player.bot, player.version] == 1
@@ -189,7 +189,7 @@ class Naming:
             taken.add(label)
         return labels
 
-    def described(self, label: str, roster: Roster) -> Player:
+    def described(self, label: str, roster: Roster) -> RatedPlayer:
         """The player with this label, with what need not be told apart, too."""
         player = self.players[label]
         whole = roster.of(player.bot)
@@ -210,7 +210,7 @@ class Naming:
         ]
 
 
-def _candidates(player: Player, is_enough: bool) -> Iterator[str]:
+def _candidates(player: RatedPlayer, is_enough: bool) -> Iterator[str]:
     """Labels for a player, the shortest first. `is_enough`: its version, if any, tells it apart from others."""
     version = cropped(printable(player.version), _VERSION_WIDTH) if player.version else ""
     name = f"{player.bot} {version}".strip()
@@ -230,7 +230,7 @@ def _in_brackets(words: Iterable[str]) -> str:
     return f" ({text})" if text else ""
 
 
-def _described(players: Iterable[Player]) -> str:
+def _described(players: Iterable[RatedPlayer]) -> str:
     """The versions of a name, in a remark."""
     texts = [" ".join(filter(None, (player.version, player.fingerprint))) or "no version" for player in players]
     texts = [cropped(printable(text), _VERSION_WIDTH) for text in texts]

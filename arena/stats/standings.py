@@ -28,7 +28,7 @@ from arena.journal.tournament_state import TournamentState
 from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
-from arena.stats.roster import By, Naming, Player, Roster
+from arena.stats.roster import By, Naming, RatedPlayer, Roster
 from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.sandboxes import Sandboxes
 from arena.stats.thinking_time import ThinkingTime
@@ -70,7 +70,7 @@ class BotTotals(Results):
     mean_ms: float | None  # thinking time per move
     p99_ms: int | None
     sandbox: str | None
-    player: Player
+    player: RatedPlayer
 
 
 class Standings:
@@ -187,7 +187,7 @@ class Standings:
     def _is_label(self, name: str) -> bool:
         return self.naming is not None and name in self.naming.players
 
-    def player(self, name: str) -> Player:
+    def player(self, name: str) -> RatedPlayer:
         """Who is behind a name in these standings."""
         if self.naming is not None and self._is_label(name):
             return self.naming.described(name, self.roster)

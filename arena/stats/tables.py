@@ -10,7 +10,18 @@ from typing import Any, Final
 
 from tabulate import tabulate
 
-from arena.stats.columns import BOUND, COLUMNS, DEFAULT_COLUMNS, ELO, FORFEITS, GROUP, VOIDS, Column, Row, ranked
+from arena.stats.columns import (
+    BOUND,
+    COLUMNS,
+    DEFAULT_COLUMNS,
+    ELO,
+    FORFEITS,
+    GROUP,
+    VOIDS,
+    Column,
+    StandingsRow,
+    ranked,
+)
 from arena.stats.head_to_head import HeadToHead
 from arena.stats.match_score import is_mostly_faults, result_notes
 from arena.stats.ratings import Ratings
@@ -70,7 +81,7 @@ def render(
 
 
 def _for_people(
-    standings: Standings, rows: Sequence[Row], columns: Sequence[Column] | None, cross: bool, markdown: bool
+    standings: Standings, rows: Sequence[StandingsRow], columns: Sequence[Column] | None, cross: bool, markdown: bool
 ) -> str:
     if columns is None:
         columns = DEFAULT_COLUMNS
@@ -88,7 +99,7 @@ def _for_people(
     return "\n\n".join(parts) + "\n"
 
 
-def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] = DEFAULT_COLUMNS) -> list[str]:
+def notes(standings: Standings, rows: Sequence[StandingsRow], columns: Sequence[Column] = DEFAULT_COLUMNS) -> list[str]:
     """Remarks that belong to the numbers, one per line."""
     found = [_BOUND_NOTE] if ELO in columns and any(row.bound for row in rows) else []
     if _are_groups(rows):
@@ -125,25 +136,25 @@ def notes(standings: Standings, rows: Sequence[Row], columns: Sequence[Column] =
     return found
 
 
-def _are_groups(rows: Sequence[Row]) -> bool:
+def _are_groups(rows: Sequence[StandingsRow]) -> bool:
     """Whether some bots cannot be compared with others. Where no round counts, nothing can be compared at all."""
     return bool(rows) and rows[-1].group > 1 and any(row.totals.rounds for row in rows)
 
 
-def _groups(rows: Sequence[Row]) -> range:
+def _groups(rows: Sequence[StandingsRow]) -> range:
     return range(1, rows[-1].group + 1 if rows else 1)
 
 
-def _members(rows: Sequence[Row], group: int) -> list[str]:
+def _members(rows: Sequence[StandingsRow], group: int) -> list[str]:
     return [row.totals.name for row in rows if row.group == group]
 
 
-def _standings_table(rows: Sequence[Row], columns: Sequence[Column], markdown: bool) -> str:
+def _standings_table(rows: Sequence[StandingsRow], columns: Sequence[Column], markdown: bool) -> str:
     cells = [[_cell(column, row, markdown) for column in columns] for row in rows]
     return text_table([column.header for column in columns], cells, [column.left for column in columns], markdown)
 
 
-def _cell(column: Column, row: Row, markdown: bool) -> str:
+def _cell(column: Column, row: StandingsRow, markdown: bool) -> str:
     text = column.text(column.value(row))
     if column is ELO and row.bound:
         text += "*"
@@ -168,7 +179,7 @@ def escaped(text: str) -> str:
     return re.sub(r"[\\|`*\[\]<>&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
 
 
-def _cross_tables(rows: Sequence[Row], standings: Standings, markdown: bool) -> list[str]:
+def _cross_tables(rows: Sequence[StandingsRow], standings: Standings, markdown: bool) -> list[str]:
     """One table of points and one of wins. Columns are headed by numbers, so that long names do not widen them."""
     versus = _by_names(standings)
     names = [row.totals.name for row in rows]
@@ -199,7 +210,7 @@ def _for_programs(columns: Sequence[Column]) -> list[Column]:
     return wanted
 
 
-def _csv(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+def _csv(rows: Sequence[StandingsRow], columns: Sequence[Column]) -> str:
     lines = [[_csv_value(column.value(row)) for column in columns] for row in rows]
     return csv_text([column.key for column in columns], lines)
 
@@ -223,7 +234,7 @@ def csv_text(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
+def _cross(rows: Sequence[StandingsRow], standings: Standings) -> list[dict[str, Any]]:
     """One entry for each bot and opponent that have met, in the order of the standings."""
     versus = _by_names(standings)
     names = [row.totals.name for row in rows]
@@ -235,12 +246,12 @@ def _cross(rows: Sequence[Row], standings: Standings) -> list[dict[str, Any]]:
     ]
 
 
-def _cross_csv(rows: Sequence[Row], standings: Standings) -> str:
+def _cross_csv(rows: Sequence[StandingsRow], standings: Standings) -> str:
     lines = [list(map(_csv_value, line.values())) for line in _cross(rows, standings)]
     return csv_text(["name", "opponent", *_CROSS_KEYS], lines)
 
 
-def _json(standings: Standings, rows: Sequence[Row], columns: Sequence[Column], cross: bool) -> str:
+def _json(standings: Standings, rows: Sequence[StandingsRow], columns: Sequence[Column], cross: bool) -> str:
     document: dict[str, Any] = {
         "standings": [{column.key: column.value(row) for column in _for_programs(columns)} for row in rows],
         "groups": [_members(rows, group) for group in _groups(rows)],

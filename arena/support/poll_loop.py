@@ -29,10 +29,10 @@ _MOST_EVENTS: Final = 32  # per call, which allocates room for them; the others 
 class Signal:
     """Something that happens once, for which tasks of one loop can wait."""
 
-    def __init__(self, resume: "Callable[[Task[Any]], None]") -> None:
+    def __init__(self, resume: "Callable[[LoopTask[Any]], None]") -> None:
         self._resume = resume
         self._is_set = False
-        self.waiting: list[Task[Any]] = []
+        self.waiting: list[LoopTask[Any]] = []
 
     def set(self) -> None:
         self._is_set = True
@@ -69,7 +69,7 @@ def waiting_for(signal: Signal, until: float = math.inf) -> Steps[bool]:
 
 
 @attrs.define(eq=False)
-class Task(Generic[T]):
+class LoopTask(Generic[T]):
     """A generator that the loop runs. `over` is set when it has returned or raised."""
 
     steps: Steps[T]
@@ -102,10 +102,10 @@ class PollLoop:
         self.stalls.begin()
         self._epoll = select.epoll()
         self._interest: dict[int, int] = {}  # the events for which epoll knows each descriptor
-        self._waiting: dict[int, Task[Any]] = {}  # by descriptor
+        self._waiting: dict[int, LoopTask[Any]] = {}  # by descriptor
         self._watched: dict[int, Callable[[], None]] = {}  # by descriptor
-        self._tasks: set[Task[Any]] = set()
-        self._runnable: deque[tuple[Task[Any], Exception | None]] = deque()
+        self._tasks: set[LoopTask[Any]] = set()
+        self._runnable: deque[tuple[LoopTask[Any], Exception | None]] = deque()
         self._next_due = math.inf  # no deadline is earlier
         # When to call each `meanwhile`. The loop does not wake up for it earlier than for its beat: to set a timer that
         # ends before the next tick of the kernel takes long on a virtual machine.
@@ -114,9 +114,9 @@ class PollLoop:
     def signal(self) -> Signal:
         return Signal(self._make_runnable)
 
-    def start(self, steps: Steps[T]) -> Task[T]:
+    def start(self, steps: Steps[T]) -> LoopTask[T]:
         """Let the loop run a task beside all others."""
-        task = Task(steps, self.signal())
+        task = LoopTask(steps, self.signal())
         self._tasks.add(task)
         self._runnable.append((task, None))
         return task
@@ -203,11 +203,11 @@ class PollLoop:
     def close(self) -> None:
         self._epoll.close()
 
-    def _make_runnable(self, task: Task[Any]) -> None:
+    def _make_runnable(self, task: LoopTask[Any]) -> None:
         task.wait = None
         self._runnable.append((task, None))
 
-    def _resume(self, task: Task[Any], failure: Exception | None) -> None:
+    def _resume(self, task: LoopTask[Any], failure: Exception | None) -> None:
         task.wait = None
         try:
             wait = task.steps.send(None) if failure is None else task.steps.throw(failure)
@@ -257,7 +257,7 @@ class PollLoop:
             if (wait := task.wait) is not None and wait.meanwhile_at <= now:
                 wait.meanwhile()
 
-    def _unpark(self, task: Task[Any]) -> None:
+    def _unpark(self, task: LoopTask[Any]) -> None:
         if (wait := task.wait) is not None:
             if wait.signal is None:
                 del self._waiting[wait.descriptor]
@@ -265,7 +265,7 @@ class PollLoop:
                 wait.signal.waiting.remove(task)
             task.wait = None
 
-    def _drop(self, task: Task[Any]) -> None:
+    def _drop(self, task: LoopTask[Any]) -> None:
         """End a task where it waits, and what it waits for; nothing happens if it is over."""
         self._unpark(task)
         self._tasks.discard(task)

@@ -8,7 +8,7 @@ _QUICKEST: Final = 1.0
 _KEPT: Final = 99  # matches; enough for a median that follows the tournament, and few enough to sort for each forfeit
 
 
-class Pace:
+class ForfeitPace:
     def __init__(self, grace: float):
         self._grace = grace
         self._took: deque[float] = deque(maxlen=_KEPT)

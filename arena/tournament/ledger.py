@@ -12,8 +12,8 @@ from arena.journal.endings import ENDINGS, Fault
 from arena.journal.file import is_journal, not_a_journal
 from arena.journal.lines import (
     AnyRound,
-    Entry,
     Journal,
+    JournalEntry,
     JournalError,
     RawRound,
     ReadmissionLine,
@@ -167,7 +167,7 @@ def read_past(journal: Journal) -> PastTournament:
     return past
 
 
-def _add(past: PastTournament, journal: Journal, state: TournamentState | None, entry: Entry) -> None:
+def _add(past: PastTournament, journal: Journal, state: TournamentState | None, entry: JournalEntry) -> None:
     """Take in a line that the state has taken in already. Raises JournalError or ConfigError if it cannot be used."""
     if entry.line is None or entry.problem:
         raise JournalError(entry.problem)

@@ -22,7 +22,7 @@ import trio
 
 from arena.plan.bot_spec import AnySpec
 from arena.plan.schedule import MatchId, PlannedMatch
-from arena.tournament.forfeit_pace import Pace
+from arena.tournament.forfeit_pace import ForfeitPace
 from arena.tournament.player_sources import Presence
 
 
@@ -85,7 +85,7 @@ class Matchmaker:
         self._places: dict[MatchId, PlannedMatch] = {}  # the matches under way with bots that the arena starts
         self._running: dict[MatchId, tuple[PlannedMatch, float]] = {}  # when each match began
         self._dropped: set[int] = set()  # bots that nobody waits for any more, until they come back
-        self._pace = Pace(remote_bots.grace)
+        self._pace = ForfeitPace(remote_bots.grace)
         self._forfeits_from: dict[int, float] = {}  # when an absent bot's next match may begin without it
         self._look_at: dict[int, None] = dict.fromkeys(
             self._numbers.values()

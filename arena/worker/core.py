@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.journal.lines import RoundLine
-from arena.processes.process_tree import Process, descendants, threads_of
+from arena.processes.process_tree import ProcessInfo, descendants, threads_of
 from arena.support.poll_loop import PollLoop, Steps, waiting_for
 from arena.worker.job import Finished, Report, Started
 from arena.worker.pinning import Pinning
@@ -79,7 +79,7 @@ def usage(core: int) -> Usage:
     return Usage(time.monotonic(), idle_seconds(Path("/proc/stat").read_text(), core), ours)
 
 
-def _own_seconds(process: Process) -> float:
+def _own_seconds(process: ProcessInfo) -> float:
     """Exactly, by the clock that Linux keeps for each process: /proc rounds the time of each down, by up to a fifth of
     what is measured here."""
     try:

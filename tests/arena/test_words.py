@@ -18,7 +18,7 @@ from arena.client.dial import ConnectError, Destination
 from arena.client.tally import Tally
 from arena.devtools.examination import Examination
 from arena.devtools.probe import Misbehaved
-from arena.devtools.regress import Decision
+from arena.devtools.regress import RepeatedDecision
 from arena.devtools.regress_report import Findings, text
 from arena.journal.endings import Fault
 from arena.journal.lines import Journal, RoundLine, VoidLine, encoded, is_forfeit
@@ -226,7 +226,7 @@ def test_the_checker_lists_the_checks_that_it_made(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("details", [("late", "late"), (NONSENSE, ""), ("a: b", "c: d")])
 def test_regress_compares_endings_and_not_details(details: tuple[str, str]) -> None:
     faults = (LedFault(Fault.TIMEOUT, each) for each in details)
-    first, second = (Decision("1.1-2.1", LedAnswer(4, "play", "pass", None, None, fault)) for fault in faults)
+    first, second = (RepeatedDecision("1.1-2.1", LedAnswer(4, "play", "pass", None, None, fault)) for fault in faults)
     findings = Findings("cup.jsonl", "a", "a", [first], [second])
     assert findings.unsteady == 0
     assert "timeout  timeout" in text(findings)

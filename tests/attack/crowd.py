@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 import trio
 
-from protocol.messages import Action, Clock, Request, RoundEnd
+from protocol.messages import BotAction, Clock, Request, RoundEnd
 from tests.attack.findings import Finding
 from tests.attack.server import Pulse, listening
 from tests.helpers.visitors import connected
@@ -34,7 +34,7 @@ async def _honest(address: str, name: str, pulse: Pulse) -> None:
     while (message := await visitor.hear()) is not None:
         match message:
             case Request():
-                await visitor.say(Action(message.id, message.legal[0]))
+                await visitor.say(BotAction(message.id, message.legal[0]))
             case RoundEnd():
                 pulse.beat()
 
@@ -46,7 +46,7 @@ async def _slow(address: str, name: str) -> None:
     while (message := await visitor.hear()) is not None:
         if isinstance(message, Request):
             await trio.sleep(_usable_ms(message.clock) / 1000)
-            await visitor.say(Action(message.id, message.legal[0]))
+            await visitor.say(BotAction(message.id, message.legal[0]))
 
 
 def _usable_ms(clock: Clock) -> float:

@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from protocol.errors import ProtocolError
-from protocol.messages import PROTOCOL, Action, BotHello, Bye, Request, Welcome
+from protocol.messages import PROTOCOL, BotAction, BotHello, Bye, Request, Welcome
 from tests.attack.findings import Finding
 from tests.helpers.strangers import raw_sockets
 from tests.helpers.visitors import Visitor, connected, remote_bots, token_of
@@ -85,7 +85,7 @@ class Guest:
                 case Request():
                     if self._pulse is not None:
                         self._pulse.beat()
-                    await visitor.say(Action(message.id, message.legal[0]))
+                    await visitor.say(BotAction(message.id, message.legal[0]))
         return True
 
 
@@ -174,7 +174,7 @@ async def _reconnects(address: str, _nursery: trio.Nursery) -> int:
             await following.hear()
             request = await _next_request(now)
             with raw_sockets(address, SILENT):
-                answer = [] if request is None else [now.session.send(Action(request.id, request.legal[0]))]
+                answer = [] if request is None else [now.session.send(BotAction(request.id, request.legal[0]))]
                 hello = following.session.send(BotHello(PROTOCOL, "thief", token=token_of("thief"), session=session))
                 await following.stream.send_all(hello)
                 _spin(rng.uniform(0, 0.001))

@@ -12,7 +12,7 @@ from engine.deal import Deal
 from engine.ruleset import PRESETS
 from protocol.fairness import hash_of
 from protocol.messages import (
-    Action,
+    BotAction,
     BotHello,
     BotMessage,
     Bye,
@@ -176,7 +176,7 @@ def _script() -> Iterator[Step]:
         assert ask is not None
         assert ask.seat == 0
         note = "nothing beats the highest colour-run" if move == "claim 4" else None
-        yield words, [ask.request(number, Points(0, 0), clock).decoded(), Action(number, move, note)]
+        yield words, [ask.request(number, Points(0, 0), clock).decoded(), BotAction(number, move, note)]
         referee.answer(move, 3)
         reply = referee.ask()
         if reply is not None and reply.seat == 1:

@@ -22,7 +22,7 @@ from arena.server.wall_clock import Clock, local_time
 from arena.support.address import parse_address
 from arena.tournament.tournament_events import BotWithdrawn, RoundFinished, TournamentEvent
 from protocol.framing import LineBuffer
-from protocol.messages import PROTOCOL, Action, BotHello, Request
+from protocol.messages import PROTOCOL, BotAction, BotHello, Request
 from protocol.session import Role, Session
 
 
@@ -199,7 +199,7 @@ async def play(visitor: Visitor, choose: Callable[[Request], str] = first_move) 
     """Answers until the server says bye or the connection ends."""
     while (message := await visitor.hear()) is not None:
         if isinstance(message, Request):
-            await visitor.say(Action(message.id, choose(message)))
+            await visitor.say(BotAction(message.id, choose(message)))
     await visitor.stream.aclose()
     return visitor
 

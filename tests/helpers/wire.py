@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from protocol.messages import (
     PROTOCOL,
-    Action,
+    BotAction,
     BotHello,
     BotMessage,
     Bye,
     CardCounts,
     Clock,
     Error,
-    Event,
     GameState,
     MatchClock,
     MatchEnd,
     MatchStart,
     Message,
+    MoveEvent,
     Points,
     Request,
     RevealedDeal,
@@ -54,7 +54,7 @@ STATE = GameState(
 
 
 def request(number: int, legal: tuple[str, ...] = ("play r5 1", "play r5 2")) -> Request:
-    events = (Event("opponent", "play g9 1"),)
+    events = (MoveEvent("opponent", "play g9 1"),)
     return Request(id=number, phase="play", legal=legal, state=STATE, events=events, clock=Clock(1000, None))
 
 
@@ -91,7 +91,7 @@ EXAMPLES: Final[dict[type[Message], Message]] = {
         Error("illegal-move", "r5 is not in your hand", fatal=False),
         Bye("the tournament is over"),
         BotHello(PROTOCOL, "mybot", version="1", author="me", token="secret", legal=False),
-        Action(17, "play r5 1", note="why not"),
+        BotAction(17, "play r5 1", note="why not"),
         Watching("Evening cup", 0, hands=False),
         POSITION,
         WatchedResult("m1", 1, ("first", "rival"), 0, "five-stones", (5, 2)),

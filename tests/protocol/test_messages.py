@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from protocol.errors import Code, RemoteProtocolError
 from protocol.messages import (
-    Action,
+    BotAction,
     BotHello,
     BotMessage,
     Message,
@@ -76,12 +76,12 @@ def test_every_message_comes_back_and_fits_the_schema(message: Message) -> None:
 
 def test_the_examples_of_the_contract_are_messages() -> None:
     line = b'{"type":"action","id":17,"move":"play r5 1","note":"optional, kept in the log"}'
-    assert decode_from_bot(line) == Action(17, "play r5 1", "optional, kept in the log")
+    assert decode_from_bot(line) == BotAction(17, "play r5 1", "optional, kept in the log")
     assert decode_from_bot(b'{"type":"hello","protocol":1,"name":"mybot"}') == BotHello(1, "mybot")
 
 
 def test_what_is_optional_is_left_out_of_the_line() -> None:
-    assert encode(Action(17, "play r5 1")) == ACTION + b"\n"
+    assert encode(BotAction(17, "play r5 1")) == ACTION + b"\n"
     assert json.loads(encode(BotHello(1, "mybot"))) == {"type": "hello", "protocol": 1, "name": "mybot"}
     assert "legal" not in json.loads(encode(request(1, legal=())))
 
@@ -104,16 +104,16 @@ def test_unknown_fields_are_ignored_inside_a_message_too() -> None:
 
 @pytest.mark.parametrize("line", [b" " + ACTION + b" \t", ACTION + b"\r", ACTION.replace(b",", b" ,\n ")])
 def test_white_space_between_tokens_does_not_matter(line: bytes) -> None:
-    assert decode_from_bot(line) == Action(17, "play r5 1")
+    assert decode_from_bot(line) == BotAction(17, "play r5 1")
 
 
 def test_of_a_key_that_comes_twice_the_last_counts() -> None:
-    assert decode_from_bot(b'{"type":"action","id":1,"id":17,"move":"play r5 1"}') == Action(17, "play r5 1")
+    assert decode_from_bot(b'{"type":"action","id":1,"id":17,"move":"play r5 1"}') == BotAction(17, "play r5 1")
 
 
 def test_numbers_beyond_64_bits_do_not_matter_where_they_are_ignored() -> None:
     for number in (str(2**64), "-" + "9" * 5000, "1e999"):
-        assert decode_from_bot(ACTION[:-1] + f',"x":{number}}}'.encode()) == Action(17, "play r5 1")
+        assert decode_from_bot(ACTION[:-1] + f',"x":{number}}}'.encode()) == BotAction(17, "play r5 1")
 
 
 @pytest.mark.parametrize("name", ["x", "Zoe-2.0+dev_1", "0", "-", "x" * 32])
@@ -164,7 +164,7 @@ def test_a_name_is_at_most_32_plain_characters(name: str) -> None:
         (b'"' + b"\x7f" * 90 + b'"', Code.BAD_MESSAGE, "… (92 bytes)"),
         # an unknown type
         (b'{"type":"moo"}', Code.UNKNOWN_TYPE, "the type 'moo' is unknown; the types are 'hello', 'action'"),
-        (b'{"type":"Action"}', Code.UNKNOWN_TYPE, "'Action'"),
+        (b'{"type":"Action"}', Code.UNKNOWN_TYPE, "'BotAction'"),
         (b'{"type":"welcome","name":"x"}', Code.UNKNOWN_TYPE, "'welcome' is unknown"),
         (b'{"type":"' + b"x" * 900 + b'"}', Code.UNKNOWN_TYPE, "'" + "x" * 40 + "' … (900 bytes) is unknown"),
         ('{"type":"' + "😀" * 900 + '"}', Code.UNKNOWN_TYPE, r"\U0001f600"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protocol.errors import Code, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE, LineBuffer
 from protocol.messages import (
-    Action,
+    BotAction,
     BotHello,
     Bye,
     Error,
@@ -98,11 +98,11 @@ def test_a_message_may_be_said_where_the_table_has_it_and_nowhere_else(
         assert pass_on(session, message) == message
         assert session.state is after
         return
-    if isinstance(message, Action):
-        message = Action(18, "pass")  # was never asked; the next tests are about those that were
+    if isinstance(message, BotAction):
+        message = BotAction(18, "pass")  # was never asked; the next tests are about those that were
     with pytest.raises(LocalProtocolError if SPEAKERS[kind] is role else RemoteProtocolError) as caught:
         pass_on(session, message)
-    asks_first = isinstance(message, Action) and role is Role.SERVER
+    asks_first = isinstance(message, BotAction) and role is Role.SERVER
     assert caught.value.code is (Code.UNKNOWN_ID if asks_first else Code.OUT_OF_TURN)
     assert session.state is state
 
@@ -146,13 +146,13 @@ def test_who_speaks_out_of_turn_is_told_what_is_going_on() -> None:
 def test_an_answer_before_the_first_question_is_refused(state: State, number: int) -> None:
     if state is State.THINKING:
         return
-    error = refused(session_in(state, Role.SERVER), line_of(Action(number, "pass")))
+    error = refused(session_in(state, Role.SERVER), line_of(BotAction(number, "pass")))
     assert error.code is Code.UNKNOWN_ID
     assert str(error) == f"an answer to request {number}, but there was no request yet"
 
 
 def test_an_answer_to_a_question_to_come_is_refused() -> None:
-    error = refused(asked(17), line_of(Action(18, "pass")))
+    error = refused(asked(17), line_of(BotAction(18, "pass")))
     assert error.code is Code.UNKNOWN_ID
     assert str(error) == "an answer to request 18, but the latest request was 17"
 
@@ -160,24 +160,24 @@ def test_an_answer_to_a_question_to_come_is_refused() -> None:
 def test_an_answer_to_an_older_question_is_ignored_and_the_right_one_still_counts() -> None:
     session = asked(16, 17)
     for _ in range(3):
-        assert session.receive(line_of(Action(16, "pass"))) is None
+        assert session.receive(line_of(BotAction(16, "pass"))) is None
         assert session.state is State.THINKING
-    assert session.receive(line_of(Action(17, "pass"))) == Action(17, "pass")
-    assert session.receive(line_of(Action(16, "pass"))) is None
+    assert session.receive(line_of(BotAction(17, "pass"))) == BotAction(17, "pass")
+    assert session.receive(line_of(BotAction(16, "pass"))) is None
 
 
 def test_a_second_answer_is_refused_until_there_is_a_new_question() -> None:
     session = asked(17)
-    session.receive(line_of(Action(17, "pass")))
-    error = refused(session, line_of(Action(17, "pass")))
+    session.receive(line_of(BotAction(17, "pass")))
+    error = refused(session, line_of(BotAction(17, "pass")))
     assert error.code is Code.SECOND_ANSWER
     assert str(error) == "a second answer to request 17"
     session.send(EXAMPLES[RoundEnd])
-    assert refused(session, line_of(Action(17, "pass"))).code is Code.SECOND_ANSWER
+    assert refused(session, line_of(BotAction(17, "pass"))).code is Code.SECOND_ANSWER
     session.send(EXAMPLES[RoundStart])
     session.send(request(18))
-    assert session.receive(line_of(Action(17, "pass"))) is None
-    assert session.receive(line_of(Action(18, "pass"))) == Action(18, "pass")
+    assert session.receive(line_of(BotAction(17, "pass"))) is None
+    assert session.receive(line_of(BotAction(18, "pass"))) == BotAction(18, "pass")
 
 
 def test_an_answer_that_crosses_the_end_of_the_round_is_ignored() -> None:
@@ -186,7 +186,7 @@ def test_an_answer_that_crosses_the_end_of_the_round_is_ignored() -> None:
         for kind in kinds:
             session.send(EXAMPLES[kind])
         before = session.state
-        assert session.receive(line_of(Action(17, "pass"))) is None
+        assert session.receive(line_of(BotAction(17, "pass"))) is None
         assert session.state is before
 
 
@@ -195,13 +195,13 @@ def test_ids_of_questions_grow_and_answers_match_them() -> None:
     with pytest.raises(LocalProtocolError, match="request 0 does not come after 0"):
         session.send(request(0))
     session.send(request(5))
-    session.receive(line_of(Action(5, "pass")))
+    session.receive(line_of(BotAction(5, "pass")))
     with pytest.raises(LocalProtocolError, match="request 5 does not come after 5") as caught:
         session.send(request(5))
     assert caught.value.code is Code.UNKNOWN_ID
     for wrong in (16, 18):
         with pytest.raises(LocalProtocolError, match=f"request 17 is open, not {wrong}") as caught:
-            session_in(State.THINKING, Role.BOT).send(Action(wrong, "pass"))
+            session_in(State.THINKING, Role.BOT).send(BotAction(wrong, "pass"))
         assert caught.value.code is Code.UNKNOWN_ID
 
 
@@ -231,20 +231,20 @@ def test_another_protocol_is_refused_by_both(number: int) -> None:
 
 
 def test_a_line_of_the_limit_can_be_said_and_a_longer_one_cannot() -> None:
-    room = MAX_LINE - len(encode(Action(17, "")))
+    room = MAX_LINE - len(encode(BotAction(17, "")))
     session = session_in(State.THINKING, Role.BOT)
     with pytest.raises(LocalProtocolError, match="65537 bytes is too long") as caught:
-        session.send(Action(17, "x" * (room + 1)))
+        session.send(BotAction(17, "x" * (room + 1)))
     assert caught.value.code is Code.LINE_TOO_LONG
     assert session.state is State.THINKING
-    longest = session.send(Action(17, "x" * room))
+    longest = session.send(BotAction(17, "x" * room))
     assert LineBuffer().feed(longest) == [longest[:-1]]
 
 
 def next_message(session: Session, kind: type[Message]) -> Message:
     if kind is Request:
         return request(session.last_id + 1)
-    return Action(session.last_id, "pass") if kind is Action else EXAMPLES[kind]
+    return BotAction(session.last_id, "pass") if kind is BotAction else EXAMPLES[kind]
 
 
 @pytest.mark.fuzz

@@ -8,21 +8,21 @@ import pytest
 
 from arena.devtools.sandbox_attempts import TRIALS
 from arena.devtools.sandbox_report import as_json, finding_text, holds, summary
-from arena.devtools.sandbox_trial import Finding
-from arena.sandbox.sandbox_check import Machine
+from arena.devtools.sandbox_trial import SandboxFinding
+from arena.sandbox.sandbox_check import SandboxSupport
 from tests.helpers.commands import arena
 from tests.helpers.escape_rounds import USERS, python_as
 from tests.helpers.paths import ROOT
 
 pytestmark = pytest.mark.extended
 
-HELD = Finding("read-journal", "a bot does not read the journal", True, "No such file or directory")
-BROKEN = Finding("mount", "a bot mounts nothing", False, "it mounted a file system")
+HELD = SandboxFinding("read-journal", "a bot does not read the journal", True, "No such file or directory")
+BROKEN = SandboxFinding("mount", "a bot mounts nothing", False, "it mounted a file system")
 
 
 @pytest.mark.parametrize("user", USERS)
 def test_every_promise_is_tried_and_holds(user: str) -> None:
-    if problem := Machine.this().lacks:
+    if problem := SandboxSupport.this().lacks:
         pytest.skip(problem)
     words = [*python_as(user), "-m", "arena", "sandbox", "--json"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=240)

@@ -10,7 +10,7 @@ import pytest
 
 from arena.client.client_events import ClientEvent, RoundNotKept
 from arena.client.own_journal import OwnJournal
-from arena.client.own_rounds import Kept, NotKept, OwnRounds
+from arena.client.own_rounds import KeptRound, NotKept, OwnRounds
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalError, RoundLine
 from arena.journal.round_check import check_round
@@ -22,7 +22,7 @@ from engine.deal import Deal
 from engine.ruleset import PRESETS
 from protocol.fairness import hash_of
 from protocol.messages import (
-    Action,
+    BotAction,
     Clock,
     Error,
     MatchClock,
@@ -66,9 +66,9 @@ class Told:
         seat = translate.seat_number(self.seat)
         yield RoundStart(self.number, seat, first, hand, Points(0, 0), hash_of(self.deal))
 
-    def play(self, own: OwnRounds, fault: Fault | None = None, until: int = 1000) -> list[Kept | NotKept]:
+    def play(self, own: OwnRounds, fault: Fault | None = None, until: int = 1000) -> list[KeptRound | NotKept]:
         """Everything up to the end, or to a fault of the seat whose decision this is."""
-        rng, found = random.Random(self.number), list[Kept | NotKept]()
+        rng, found = random.Random(self.number), list[KeptRound | NotKept]()
         for message in self.start():
             found += own.told(message, 0.0, NOON)
         for count in range(until):
@@ -78,7 +78,7 @@ class Told:
             if ask.seat == self.seat:
                 request = ask.request(count + 1, Points(0, 0), Clock(None, None)).decoded()
                 found += own.told(request, count + 0.010, NOON)
-                own.said(Action(request.id, move, note), count + 0.017)
+                own.said(BotAction(request.id, move, note), count + 0.017)
             self.referee.answer(move, 7, note if ask.seat == self.seat else None)
         if fault is not None and (ask := self.referee.ask()):
             self.referee.forfeit(ask.seat, fault, "the details")
@@ -95,9 +95,9 @@ class Told:
         return made
 
 
-def line_in(found: list[Kept | NotKept]) -> RoundLine:
+def line_in(found: list[KeptRound | NotKept]) -> RoundLine:
     (kept,) = found
-    assert isinstance(kept, Kept), kept
+    assert isinstance(kept, KeptRound), kept
     return kept.line
 
 
@@ -143,7 +143,7 @@ def test_a_lost_connection_costs_nothing() -> None:
     """The server repeats the start of the round and the last request; an answer may have been lost."""
     plain, own = Told("base", SEATS[0]), OwnRounds()
     expected = line_in(plain.play(OwnRounds()))
-    told, found, rng, answers = Told("base", SEATS[0]), list[Kept | NotKept](), random.Random(1), 0
+    told, found, rng, answers = Told("base", SEATS[0]), list[KeptRound | NotKept](), random.Random(1), 0
     for message in told.start():
         found += own.told(message, 0.0, NOON)
     for count in range(1000):
@@ -156,11 +156,11 @@ def test_a_lost_connection_costs_nothing() -> None:
             answers += 1
             for lost in range(answers % 3):  # connections, before or after an answer
                 if lost or answers % 2:
-                    own.said(Action(request.id, "lost"), count + 0.012)
+                    own.said(BotAction(request.id, "lost"), count + 0.012)
                 for again in (*told.start(), msgspec.structs.replace(request, id=request.id + 100)):
                     list(own.told(again, count + 0.01, NOON))
                 request = msgspec.structs.replace(request, id=request.id + 100)
-            own.said(Action(request.id, move, f"note {count}"), count + 0.017)
+            own.said(BotAction(request.id, move, f"note {count}"), count + 0.017)
         told.referee.answer(move, 7)
     assert answers > 5
     line = line_in([*own.told(told.end(), 1001.0, NOON)])
@@ -171,7 +171,7 @@ def test_a_round_is_kept_when_its_deal_is_revealed_later() -> None:
     own, first = OwnRounds(), Later("base", SEATS[0], 1)
     assert first.play(own) == []
     second = Later("base", SEATS[0], 2, reveals=(first.deal, Told("base", SEATS[0], 2).deal))
-    assert [kept.line.id for kept in second.play(own) if isinstance(kept, Kept)] == ["1.2-3.1", "1.2-3.2"]
+    assert [kept.line.id for kept in second.play(own) if isinstance(kept, KeptRound)] == ["1.2-3.1", "1.2-3.2"]
 
 
 @attrs.define

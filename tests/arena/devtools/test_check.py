@@ -14,7 +14,7 @@ from arena.cli.main import main
 from arena.devtools.bot_sources import CommandSource, ListeningSource
 from arena.devtools.check import examine
 from arena.devtools.check_report import Checked, as_junit
-from arena.devtools.examination import Finding, Verdict
+from arena.devtools.examination import CheckFinding, CheckVerdict
 from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotSpec
 from tests.helpers.paths import STEADY_BOT
@@ -23,18 +23,18 @@ from tests.helpers.processes import bad_bot, bad_command
 QUICK = CheckLimits(start_ms=1500, move_ms=400, leave_ms=800, patience_ms=1500)
 
 
-async def examined(spec: BotSpec, limits: CheckLimits = QUICK, rounds: int = 6) -> dict[str, Finding]:
+async def examined(spec: BotSpec, limits: CheckLimits = QUICK, rounds: int = 6) -> dict[str, CheckFinding]:
     findings = await examine(CommandSource(spec), limits, rounds)
     return {finding.code: finding for finding in findings}
 
 
-def failed(findings: dict[str, Finding]) -> list[str]:
-    return [code for code, finding in findings.items() if finding.verdict is Verdict.FAILED]
+def failed(findings: dict[str, CheckFinding]) -> list[str]:
+    return [code for code, finding in findings.items() if finding.verdict is CheckVerdict.FAILED]
 
 
 async def test_a_good_bot_passes_every_check() -> None:
     findings = await examined(bad_bot("none"), CheckLimits())
-    assert {finding.verdict for finding in findings.values()} == {Verdict.OK}
+    assert {finding.verdict for finding in findings.values()} == {CheckVerdict.OK}
     assert list(findings) == [
         "start", "hello", "right-id", "unknown-fields", "unknown-types", "early-end", "second-match", "rules-base",
         "rules-expert", "rules-tactics", "rules-tactics-expert", "rules-classic", "memory", "bye", "end-of-input",
@@ -55,7 +55,7 @@ async def test_each_check_gives_the_bot_the_same_seeds(tmp_path: Path) -> None:
 
 async def test_notes_that_will_be_cut_are_a_warning() -> None:
     notes = (await examined(bad_bot("long-notes")))["notes"]
-    assert notes.verdict is Verdict.WARNING
+    assert notes.verdict is CheckVerdict.WARNING
     assert "its longest note had 3000 characters" in notes.message
     assert "the journal keeps 500 characters of a note and 10000 of a bot's notes in a round" in notes.message
 
@@ -130,29 +130,29 @@ async def test_a_bot_that_is_late_again_and_again_is_not_waited_for_all_day() ->
 
 async def test_a_bot_that_plays_one_match_only_fails_from_the_second_on() -> None:
     findings = await examined(bad_bot("dies-at-second-match"), rounds=4)
-    assert findings["right-id"].verdict is Verdict.OK
+    assert findings["right-id"].verdict is CheckVerdict.OK
     assert "I have played already" in findings["unknown-fields"].message
 
 
 async def test_illegal_moves_are_found_in_the_rule_set_where_they_happen() -> None:
     findings = await examined(bad_bot("illegal-in-tactics"), rounds=4)
     assert failed(findings)[:2] == ["rules-tactics", "rules-tactics-expert"]
-    assert findings["rules-base"].verdict is Verdict.OK
+    assert findings["rules-base"].verdict is CheckVerdict.OK
 
 
 async def test_an_exit_status_is_a_warning_and_the_checks_go_on() -> None:
     findings = await examined(bad_bot("exits-1-at-bye"), rounds=4)
     assert failed(findings) == []
     for code in ("bye", "end-of-input"):
-        assert findings[code].verdict is Verdict.WARNING
+        assert findings[code].verdict is CheckVerdict.WARNING
         assert "but with exit status 1; the exit status should be 0" in findings[code].message
-    assert findings["speed-worst"].verdict is Verdict.OK
+    assert findings["speed-worst"].verdict is CheckVerdict.OK
 
 
 async def test_after_three_failures_in_a_row_the_rest_is_skipped_and_said_to_be() -> None:
     findings = await examined(bad_bot("crash"), rounds=4)
     assert failed(findings) == ["right-id", "unknown-fields", "unknown-types"]
-    assert findings["end-of-input"].verdict is Verdict.SKIPPED
+    assert findings["end-of-input"].verdict is CheckVerdict.SKIPPED
     assert findings["end-of-input"].message == "not made after 3 failures in a row"
     assert len(findings) == 18
 
@@ -174,7 +174,7 @@ async def test_a_bot_that_wants_no_legal_moves_gets_none() -> None:
 async def test_after_a_failure_the_other_checks_are_made_with_a_new_process() -> None:
     findings = await examined(bad_bot("strict"), rounds=2)
     assert failed(findings) == ["unknown-types"]
-    assert findings["end-of-input"].verdict is Verdict.OK
+    assert findings["end-of-input"].verdict is CheckVerdict.OK
 
 
 async def test_a_program_that_cannot_be_started_fails_the_first_check() -> None:
@@ -191,16 +191,16 @@ async def test_a_bot_that_connects_over_tcp_is_checked_on_its_one_connection() -
         "from protocol.bot_runner import run\n"
         f"run(lambda request: request.legal[-1], name='tcp', connect='{host}:{port}', token='secret')\n"
     )
-    findings: list[Finding] = []
+    findings: list[CheckFinding] = []
     told: list[str] = []
     async with trio.open_nursery() as nursery, listener:
         nursery.start_soon(lambda: trio.run_process([sys.executable, "-c", code]))
         findings += await examine(ListeningSource(listener, 0.2, told.append), QUICK, 4)
     verdicts = {finding.code: finding.verdict for finding in findings}
-    assert verdicts.pop("memory") is Verdict.SKIPPED  # not our process
-    assert verdicts.pop("end-of-input") is Verdict.SKIPPED  # it left at bye and does not come back
+    assert verdicts.pop("memory") is CheckVerdict.SKIPPED  # not our process
+    assert verdicts.pop("end-of-input") is CheckVerdict.SKIPPED  # it left at bye and does not come back
     assert told == ["Start the bot again now: it has 0.2 seconds to connect."]
-    assert set(verdicts.values()) == {Verdict.OK}
+    assert set(verdicts.values()) == {CheckVerdict.OK}
     assert len(verdicts) == 16
 
 
@@ -235,7 +235,7 @@ def failed_codes(report: Path) -> list[str]:
 
 
 def test_junit_holds_whatever_a_bot_may_write() -> None:
-    finding = Finding("hello", "says hello", Verdict.FAILED, "\x00\x1b[31m <b>&\ud800", ("< \x07",))
+    finding = CheckFinding("hello", "says hello", CheckVerdict.FAILED, "\x00\x1b[31m <b>&\ud800", ("< \x07",))
     junit = as_junit([Checked("<x>\x00", [finding])])
     assert "<failure" in junit
     ElementTree.fromstring(junit.encode())

@@ -14,7 +14,7 @@ from arena.cli.check_display import Told
 from arena.devtools.bot_sources import Contact
 from arena.devtools.check import examine
 from arena.devtools.check_report import Checked, summary
-from arena.devtools.examination import Check, Examination, Finding, Observer, Verdict
+from arena.devtools.examination import Check, CheckFinding, CheckVerdict, Examination, Observer
 from arena.devtools.probe import CheckLimits
 
 SITUATIONS = ["right-id", "unknown-fields", "unknown-types", "early-end", "second-match", "bye", "end-of-input"]
@@ -56,7 +56,7 @@ class ThinkingBot:
 
 async def examined(
     clock: MockClock, seconds: float, budget: float, move_ms: int = 10_000
-) -> tuple[dict[str, Finding], float]:
+) -> tuple[dict[str, CheckFinding], float]:
     """What is found about such a bot, and how long that takes."""
     began = clock.current_time()
     findings = await examine(ThinkingBot(seconds), CheckLimits(move_ms=move_ms), 200, budget)
@@ -66,13 +66,13 @@ async def examined(
 async def test_a_bot_that_thinks_for_a_second_is_checked_within_the_budget(autojump_clock: MockClock) -> None:
     findings, took = await examined(autojump_clock, seconds=1, budget=60)
     assert 40 < took < 66  # the last decision of each check may end after its share
-    assert {findings[code].verdict for code in SITUATIONS + RULES} == {Verdict.OK}
+    assert {findings[code].verdict for code in SITUATIONS + RULES} == {CheckVerdict.OK}
     assert all("there was no time for more" in findings[code].message for code in ("unknown-types", *RULES))
 
 
 async def test_with_a_larger_budget_it_plays_all_rounds(autojump_clock: MockClock) -> None:
     findings, _ = await examined(autojump_clock, seconds=1, budget=3600)
-    assert {findings[code].verdict for code in SITUATIONS + RULES} == {Verdict.OK}
+    assert {findings[code].verdict for code in SITUATIONS + RULES} == {CheckVerdict.OK}
     assert all(findings[code].message.startswith("4 of 4 rounds, ") for code in RULES)
 
 
@@ -80,14 +80,14 @@ async def test_with_a_larger_budget_it_plays_all_rounds(autojump_clock: MockCloc
 async def test_a_bot_that_uses_nearly_all_of_its_time_is_fit(seconds: float, autojump_clock: MockClock) -> None:
     """Also after a round that ended while it thought: it reads the next request only when that thought is over."""
     findings, _ = await examined(autojump_clock, seconds, budget=600, move_ms=round(seconds * 1000) + 100)
-    assert {findings[code].verdict for code in (*SITUATIONS, "speed-p99", "speed-worst")} == {Verdict.OK}
+    assert {findings[code].verdict for code in (*SITUATIONS, "speed-p99", "speed-worst")} == {CheckVerdict.OK}
     assert findings["speed-worst"].message.startswith(f"{seconds * 1000:.1f} ms of ")
 
 
 async def test_situations_come_before_the_budget_and_rounds_are_skipped_with_a_word(autojump_clock: MockClock) -> None:
     findings, took = await examined(autojump_clock, seconds=9, budget=60)
-    assert {findings[code].verdict for code in SITUATIONS} == {Verdict.OK}
-    assert findings["rules-classic"].verdict is Verdict.SKIPPED
+    assert {findings[code].verdict for code in SITUATIONS} == {CheckVerdict.OK}
+    assert findings["rules-classic"].verdict is CheckVerdict.SKIPPED
     assert findings["rules-classic"].message == "not made: too little time was left; a larger --budget makes it"
     assert summary(Checked("slow", [*findings.values()])).startswith("slow: fit to play as far as it was checked (")
     assert took < 60 + 9 * 9  # two decisions for each situation, and one under way at the end
@@ -107,7 +107,7 @@ async def test_an_observer_hears_each_check_with_the_time_it_has(autojump_clock:
         def begins(self, check: Check, exam: Examination) -> None:
             heard.append((check.code, exam.seconds_left))
 
-        def found(self, finding: Finding) -> None:
+        def found(self, finding: CheckFinding) -> None:
             assert heard[-1][0] == finding.code
 
     findings = await examine(ThinkingBot(1), CheckLimits(), 200, 60, Listening())

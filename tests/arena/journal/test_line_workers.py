@@ -13,7 +13,7 @@ import attrs
 import msgspec
 import pytest
 
-from arena.journal.lines import Entry, ResumeLine, VoidLine, encoded
+from arena.journal.lines import JournalEntry, ResumeLine, VoidLine, encoded
 from arena.journal.verify import verify_journals, worth_workers
 from arena.processes.process_tree import children_of
 from tests.helpers import genuine
@@ -86,7 +86,7 @@ def test_workers_that_are_killed_cost_nothing_but_time(tmp_path: Path) -> None:
     before = set(children_of(os.getpid()))
     killed: list[int] = []
 
-    def kill(entry: Entry) -> None:
+    def kill(entry: JournalEntry) -> None:
         if entry.number == 1:
             killed.extend(set(children_of(os.getpid())) - before)
             for pid in killed:

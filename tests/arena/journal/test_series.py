@@ -8,7 +8,7 @@ import attrs
 import msgspec
 
 from arena.journal.file import line_hash
-from arena.journal.verify import Report, verify_journals
+from arena.journal.verify import VerifyReport, verify_journals
 from tests.helpers import genuine
 from tests.helpers.commands import arena
 from tests.helpers.tournaments import configured, steady
@@ -31,14 +31,14 @@ def cycles(count: int, event: str = "") -> list[Cycle]:
     return found
 
 
-def verified(folder: Path, *files: Iterable[Cycle]) -> Report:
+def verified(folder: Path, *files: Iterable[Cycle]) -> VerifyReport:
     paths = [folder / f"{number}.jsonl" for number in range(len(files))]
     for path, content in zip(paths, files, strict=True):
         path.write_bytes(b"".join(line for cycle in content for line in cycle))
     return verify_journals(paths)
 
 
-def texts(report: Report) -> list[str]:
+def texts(report: VerifyReport) -> list[str]:
     return [problem.text for problem in report.problems]
 
 

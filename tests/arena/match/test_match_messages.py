@@ -15,7 +15,7 @@ from engine.ruleset import PRESETS
 from engine.scoring import Score
 from protocol.fairness import DealCheck
 from protocol.messages import (
-    Action,
+    BotAction,
     BotHello,
     Clock,
     EncodedRequest,
@@ -102,7 +102,7 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat) -> Non
                 request = host.ask(ask, UNTIMED)
                 bot.hear_request(request)
                 assert request.decoded().state.points == start.points
-                bot.say(Action(request.id, move))
+                bot.say(BotAction(request.id, move))
             referee.answer(move, 0)
         assert referee.outcome is not None
         bot.hear(host.end_round(referee.outcome, [dealt.revealed(each.number)]))

@@ -23,7 +23,7 @@ from arena.plan.bot_spec import MOST_PROCESSES, BotSpec
 from arena.plan.config import from_command_line
 from arena.processes import launch
 from arena.processes.bot_process import BotProcess, fork, running_launcher, spawn, started
-from arena.processes.launch import Kept
+from arena.processes.launch import KeptProcess
 from arena.processes.process_state import SpawnError
 from arena.processes.process_tree import children_by_parent, children_of, descendants, memory_of, resident_memory_of
 from arena.tournament.run import drive
@@ -330,7 +330,7 @@ async def test_who_is_to_blame_depends_on_what_the_system_refuses(number: int, e
     ours.setblocking(False)
     with keepers:
         keepers.sendall(b'{"refused":%d}\n' % number)
-        kept = Kept(ours, trio.Event(), trio.Event())
+        kept = KeptProcess(ours, trio.Event(), trio.Event())
         with pytest.raises(error, match=os.strerror(number)):
             await started(kept, b"")
         kept.close()
@@ -407,17 +407,17 @@ def test_the_limits_are_options_of_the_checker(tmp_path: Path) -> None:
 def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
     run: RunLogic[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = Kept.hear
+    heard = KeptProcess.hear
     told = 0
 
-    def hear(kept: Kept[Any], news: dict[str, Any]) -> None:
+    def hear(kept: KeptProcess[Any], news: dict[str, Any]) -> None:
         nonlocal told
         heard(kept, news)
         if "started" in news and not told:
             told += 1
             heard(kept, {"bug": "our own bug"})
 
-    monkeypatch.setattr(Kept, "hear", hear)
+    monkeypatch.setattr(KeptProcess, "hear", hear)
     config = configured(steady("a"), steady("b"))
     desk = play_job(run, job_of(config), Desk(), config)
     assert [line.fault for line in desk.rounds] == [None, None]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.processes.process_tree import (
-    Process,
+    ProcessInfo,
     descendants,
     descriptors_of,
     hidden_among,
@@ -50,7 +50,7 @@ else:
 
 
 @pytest.fixture(params=["plain", "hidden"])
-def holding(request: pytest.FixtureRequest) -> Iterator[Process]:
+def holding(request: pytest.FixtureRequest) -> Iterator[ProcessInfo]:
     """A process that holds memory, sockets and watches."""
     words = [sys.executable, "-c", HOLDING, request.param]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -60,7 +60,7 @@ def holding(request: pytest.FixtureRequest) -> Iterator[Process]:
         yield next(each for each in descendants(os.getpid()) if each.pid == pid)
 
 
-def test_memory_descriptors_and_watches_are_seen(holding: Process) -> None:
+def test_memory_descriptors_and_watches_are_seen(holding: ProcessInfo) -> None:
     assert 50 * MIB < memory_of([holding]) < 100 * MIB  # what it shares counts in part
     assert 50 * MIB < resident_memory_of([holding]) < 100 * MIB  # without looking closely
     assert 50 * MIB < private_memory_of([holding]) < 100 * MIB
@@ -69,7 +69,7 @@ def test_memory_descriptors_and_watches_are_seen(holding: Process) -> None:
     assert hidden_among([holding]) == 0
 
 
-def test_counting_watches_stops_when_there_are_enough(holding: Process) -> None:
+def test_counting_watches_stops_when_there_are_enough(holding: ProcessInfo) -> None:
     assert watches_of([holding] * 3, 2 * WATCHES) == 3 * WATCHES
     assert watches_of([holding] * 3, 10) == WATCHES
 

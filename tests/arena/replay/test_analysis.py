@@ -7,7 +7,7 @@ import pytest
 
 from arena.evaluation.counting import bundled_evaluator
 from arena.evaluation.evaluator import Opinion
-from arena.replay.analysis import Analysis, Decision, analyse
+from arena.replay.analysis import Analysis, JudgedDecision, analyse
 from arena.replay.build import replay_of
 from arena.replay.opinion import lost, percent
 from arena.replay.positions import Replay
@@ -98,7 +98,9 @@ def test_only_decisions_are_judged(preset: str) -> None:
 
 def analysis(*losses: tuple[int, float]) -> Analysis:
     """With one decision for each seat and loss, numbered from 1."""
-    decisions = [Decision(n, seat, "done", 0.2, "claim 1", 0.2 + loss) for n, (seat, loss) in enumerate(losses, 1)]
+    decisions = [
+        JudgedDecision(n, seat, "done", 0.2, "claim 1", 0.2 + loss) for n, (seat, loss) in enumerate(losses, 1)
+    ]
     return Analysis("somebody", (0.5,), ((0.5,), (0.5,)), tuple(decisions))
 
 
@@ -120,5 +122,5 @@ def test_the_view_of_a_seat_has_neither_the_others_curve_nor_its_decisions() -> 
 
 
 def test_what_a_decision_lost_is_the_difference_of_what_is_shown_beside_it() -> None:
-    decision = Decision(1, SEATS[0], "done", 0.555, "claim 1", 0.624)  # 6.9 % in fact
+    decision = JudgedDecision(1, SEATS[0], "done", 0.555, "claim 1", 0.624)  # 6.9 % in fact
     assert (percent(decision.best_expected), percent(decision.expected), lost(decision)) == ("62 %", "56 %", "6 %")

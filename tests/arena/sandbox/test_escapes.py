@@ -12,7 +12,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
 from arena.processes.bot_process import running_launcher, spawn
 from arena.processes.process_tree import descendants
-from arena.sandbox.sandbox_check import Machine, SandboxError, settled
+from arena.sandbox.sandbox_check import SandboxError, SandboxSupport, settled
 from tests.attack.escapes.run import ATTEMPTS
 from tests.helpers.escape_rounds import USERS, Played, played_as
 
@@ -80,7 +80,7 @@ DEPENDS_ON_THE_KERNEL = {
 @pytest.fixture(scope="module", autouse=True)
 def _sandbox() -> None:
     """Skips where no sandbox can be had at all."""
-    if problem := Machine.this().lacks:
+    if problem := SandboxSupport.this().lacks:
         pytest.skip(problem)
     try:
         settled([BotSpec("true", ("/usr/bin/true",), sandbox=Sandbox(Level.FULL))])

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from arena.sandbox.sandbox_check import Machine
+from arena.sandbox.sandbox_check import SandboxSupport
 from tests.helpers.commands import arena
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.sandboxes import (
@@ -31,7 +31,7 @@ from tests.helpers.sandboxes import (
 
 INSTALL = "install it, for example with `apt install bubblewrap` or `dnf install bubblewrap`"
 NO_BWRAP = f"bubblewrap (bwrap) is not installed: {INSTALL}"
-GOOD = Machine("/usr/bin/bwrap", "bubblewrap 0.8.0", "x86_64", "6.1.0-13-amd64", {})
+GOOD = SandboxSupport("/usr/bin/bwrap", "bubblewrap 0.8.0", "x86_64", "6.1.0-13-amd64", {})
 
 
 # What is missing, from facts
@@ -41,28 +41,28 @@ GOOD = Machine("/usr/bin/bwrap", "bubblewrap 0.8.0", "x86_64", "6.1.0-13-amd64",
     ("machine", "lacks"),
     [
         (GOOD, None),
-        (Machine("/usr/bin/bwrap", "bubblewrap 0.11.2", "aarch64", "6.1.0-13-amd64", {}), None),
-        (Machine("/usr/bin/bwrap", "bubblewrap 1.0", "x86_64", "6.1.0-13-amd64", {}), None),
-        (Machine(None, "", "x86_64", "6.1.0-13-amd64", {}), NO_BWRAP),
+        (SandboxSupport("/usr/bin/bwrap", "bubblewrap 0.11.2", "aarch64", "6.1.0-13-amd64", {}), None),
+        (SandboxSupport("/usr/bin/bwrap", "bubblewrap 1.0", "x86_64", "6.1.0-13-amd64", {}), None),
+        (SandboxSupport(None, "", "x86_64", "6.1.0-13-amd64", {}), NO_BWRAP),
         (
-            Machine("/usr/bin/bwrap", "bubblewrap 0.7.9", "x86_64", "6.1.0-13-amd64", {}),
+            SandboxSupport("/usr/bin/bwrap", "bubblewrap 0.7.9", "x86_64", "6.1.0-13-amd64", {}),
             f"bubblewrap 0.7.9 is too old: 0.8 or newer is needed; {INSTALL}",
         ),
         (
-            Machine("/opt/bin/bwrap", "", "x86_64", "6.1.0-13-amd64", {}),
+            SandboxSupport("/opt/bin/bwrap", "", "x86_64", "6.1.0-13-amd64", {}),
             f"`/opt/bin/bwrap --version` names no version: 0.8 or newer is needed; {INSTALL}",
         ),
         (
-            Machine("/usr/bin/bwrap", "bubblewrap 0.8.0", "riscv64", "6.1.0-13-amd64", {}),
+            SandboxSupport("/usr/bin/bwrap", "bubblewrap 0.8.0", "riscv64", "6.1.0-13-amd64", {}),
             "there is no filter of system calls for riscv64, only for x86_64 and aarch64",
         ),
         (
-            Machine("/usr/bin/bwrap", "bubblewrap 0.8.0", "x86_64", "5.10.0", {}),
+            SandboxSupport("/usr/bin/bwrap", "bubblewrap 0.8.0", "x86_64", "5.10.0", {}),
             "Linux 5.10.0 is too old: 5.14 or newer is needed",
         ),
     ],
 )
-def test_what_no_sandbox_can_do_without(machine: Machine, lacks: str | None) -> None:
+def test_what_no_sandbox_can_do_without(machine: SandboxSupport, lacks: str | None) -> None:
     assert machine.lacks == lacks
 
 
@@ -79,12 +79,12 @@ def test_what_no_sandbox_can_do_without(machine: Machine, lacks: str | None) -> 
     ],
 )  # fmt: skip
 def test_a_setting_of_the_kernel_that_is_in_the_way_is_named(setting: str, value: str, told: str | None) -> None:
-    why = Machine("bwrap", "", "x86_64", "6.1.0-13-amd64", {f"/proc/sys/{setting}": value}).why("bwrap: no")
+    why = SandboxSupport("bwrap", "", "x86_64", "6.1.0-13-amd64", {f"/proc/sys/{setting}": value}).why("bwrap: no")
     assert (told or "bubblewrap cannot make a sandbox here: bwrap: no; a container has to allow user namespaces") in why
 
 
 def test_the_facts_of_this_machine_are_found() -> None:
-    machine = Machine.this()
+    machine = SandboxSupport.this()
     assert machine.architecture == platform.machine()
     assert machine.bwrap == shutil.which("bwrap")
     for path, value in machine.settings.items():
@@ -260,7 +260,7 @@ def test_a_bubblewrap_that_is_none_is_named(folder: Path) -> None:
 
 def test_a_bubblewrap_that_fails_is_quoted(folder: Path) -> None:
     text = "#!/bin/sh\n[ $1 = --version ] && exec echo bubblewrap 0.8.0\necho bwrap: No permissions >&2; exit 1\n"
-    assert refused(folder, PATH=fake_bwrap(folder, text)) == Machine.this().why("bwrap: No permissions")
+    assert refused(folder, PATH=fake_bwrap(folder, text)) == SandboxSupport.this().why("bwrap: No permissions")
 
 
 @needs_sandbox

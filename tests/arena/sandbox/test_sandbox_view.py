@@ -9,7 +9,7 @@ import pytest
 
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
 from arena.plan.sandbox import Level, Sandbox
-from arena.sandbox.sandbox_view import SandboxError, View, check_apart, check_plain, view_of
+from arena.sandbox.sandbox_view import SandboxError, SandboxView, check_apart, check_plain, view_of
 
 PYTHON = "/usr/bin/python3"
 
@@ -48,7 +48,7 @@ def why_not(spec: BotSpec) -> str:
 def test_a_script_brings_its_folder(tmp_path: Path) -> None:
     script = file(tmp_path / "mine" / "bot.py")
     view = view_of(bot(PYTHON, script))
-    assert view == View(Path(PYTHON), (script,), (script.parent,), (), ())
+    assert view == SandboxView(Path(PYTHON), (script,), (script.parent,), (), ())
     assert view.paths == [script.parent]
     assert view_of(bot(PYTHON, "bot.py", cwd=script.parent)).paths == [script.parent]
     assert view_of(bot(PYTHON, "other/../bot.py", cwd=script.parent)).paths == [script.parent]
@@ -89,7 +89,7 @@ def test_what_lies_in_another_path_is_not_shown_twice(tmp_path: Path) -> None:
 
 
 def test_a_program_in_usr_needs_nothing_more() -> None:
-    assert view_of(bot("env")) == View(Path("/usr/bin/env"), (), (), (), ())
+    assert view_of(bot("env")) == SandboxView(Path("/usr/bin/env"), (), (), (), ())
 
 
 @pytest.mark.skipif(not Path("/bin").is_symlink(), reason="/bin is not /usr/bin on this system")
@@ -210,7 +210,7 @@ def test_a_link_within_usr_is_run_by_its_own_name() -> None:
     """Programs such as those of busybox look at it; links through /etc/alternatives end in /usr as well."""
     links = (path for path in Path("/usr/bin").iterdir() if path.is_symlink())
     away = next(path for path in links if path.exists() and path.resolve().is_relative_to("/usr"))
-    assert view_of(bot(away)) == View(away, (), (), (), ())
+    assert view_of(bot(away)) == SandboxView(away, (), (), (), ())
 
 
 def test_a_bundled_bot_sees_what_it_imports() -> None:

@@ -14,7 +14,7 @@ import trio.testing
 from arena.bots.link import Link
 from arena.server.connection import Connection
 from protocol.errors import ProtocolError
-from protocol.messages import PROTOCOL, Action, BotHello, Bye, Request, Welcome
+from protocol.messages import PROTOCOL, BotAction, BotHello, Bye, Request, Welcome
 from tests.helpers.sampling import sampled
 from tests.helpers.strangers import ATTACKS, flood_of_connections
 from tests.helpers.visitors import Visitor, connected, remote_bots, serving, token_of
@@ -69,7 +69,7 @@ class Guest:
         if self._happens(ROGUE, 0.01):
             await visitor.stream.send_all(self._rng.choice(NONSENSE))
         move = "play r5 77" if self._happens(ROGUE, 0.01) else self._rng.choice(request.legal)
-        await visitor.say(Action(request.id, move))
+        await visitor.say(BotAction(request.id, move))
 
     def _hang_up(self, visitor: Visitor) -> None:
         assert isinstance(visitor.stream, trio.SocketStream)

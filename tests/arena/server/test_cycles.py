@@ -15,7 +15,7 @@ from arena.server.server_events import ServerEvent
 from arena.stats.roster import By
 from arena.stats.standings import fold
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent
-from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, RoundEnd
+from protocol.messages import PROTOCOL, BotAction, BotHello, Error, MatchStart, Request, RoundEnd
 from tests.helpers.visitors import (
     Visitor,
     connected,
@@ -40,7 +40,7 @@ async def come_openly_and_fall_silent(address: str, name: str, token: str, round
     await visitor.greet(name, token)
     while (message := await visitor.hear()) is not None:
         if rounds and isinstance(message, Request):
-            await visitor.say(Action(message.id, message.legal[0]))
+            await visitor.say(BotAction(message.id, message.legal[0]))
         rounds -= isinstance(message, RoundEnd)
 
 

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from protocol.errors import LocalProtocolError
-from protocol.messages import PROTOCOL, Action, BotHello, Bye, Error, Request
+from protocol.messages import PROTOCOL, BotAction, BotHello, Bye, Error, Request
 from tests.helpers.strangers import ATTACKS, Attack
 from tests.helpers.visitors import (
     Served,
@@ -121,7 +121,7 @@ async def test_answers_that_nobody_asked_for_are_counted(tmp_path: Path) -> None
         anna = await arrived(served.address, "anna")
         first = await anna.hear_until(Request)
         late = b'{"type":"action","id":%d,"move":"pass"}\n' % first.id
-        await anna.say(Action(first.id, first.legal[0]))
+        await anna.say(BotAction(first.id, first.legal[0]))
         await anna.hear_until(Request)
         await anna.stream.send_all(late * 7)
         error = await anna.hear_until(Error)

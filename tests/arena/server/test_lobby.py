@@ -16,7 +16,7 @@ from arena.cli.progress import Quiet
 from arena.plan.config import ConfigError
 from arena.server.server import serve
 from arena.server.wall_clock import local_time
-from protocol.messages import PROTOCOL, Action, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
+from protocol.messages import PROTOCOL, BotAction, BotHello, Error, MatchStart, Request, WatchedPosition, Welcome
 from tests.helpers.visitors import (
     Visitor,
     arrived,
@@ -40,7 +40,7 @@ async def test_a_token_is_not_in_the_bundle_of_a_fault(tmp_path: Path) -> None:
         bots.start_soon(come_and_play, served.address, "ben")
         anna = await arrived(served.address, "anna")
         request = await anna.hear_until(Request)
-        await anna.say(Action(request.id, "play nonsense"))
+        await anna.say(BotAction(request.id, "play nonsense"))
         bots.start_soon(come_and_play, served.address, "anna")
         await served.over.wait()
     session = next(message.session for message in anna.heard if isinstance(message, Welcome))
@@ -135,7 +135,7 @@ async def test_a_bot_that_comes_back_while_its_opponent_thinks_goes_on_with_that
             if not says_session:
                 await anna.stream.aclose()
             again = await arrived(served.address, "anna", session if says_session else None)
-            await ben.say(Action(asked.id, first_move(asked)))
+            await ben.say(BotAction(asked.id, first_move(asked)))
             assert (await again.hear_until(MatchStart)).opponent == "ben"
             bots.start_soon(play, again)
             bots.start_soon(play, ben)
@@ -168,7 +168,7 @@ async def turn_of(who: Visitor, other: Visitor) -> Request:
 
         async def move() -> None:
             request = await other.hear_until(Request)
-            await other.say(Action(request.id, first_move(request)))
+            await other.say(BotAction(request.id, first_move(request)))
             nursery.start_soon(other.hear_until, Request)
 
         nursery.start_soon(move)

@@ -5,7 +5,7 @@ from pathlib import Path
 import trio
 
 from protocol.messages import (
-    Action,
+    BotAction,
     Request,
     RoundStart,
     Welcome,
@@ -27,7 +27,7 @@ async def test_a_bot_that_loses_its_connection_gets_the_open_request_again(tmp_p
         bots.start_soon(come_and_play, served.address, "ben")
         anna = await arrived(served.address, "anna")
         asked = [await anna.hear_until(Request)]
-        await anna.say(Action(asked[0].id, first_move(asked[0])))
+        await anna.say(BotAction(asked[0].id, first_move(asked[0])))
         asked.append(await anna.hear_until(Request))
         begun = next(message for message in anna.heard if isinstance(message, RoundStart))
         await anna.stream.aclose()
@@ -38,7 +38,7 @@ async def test_a_bot_that_loses_its_connection_gets_the_open_request_again(tmp_p
         assert begun.seed is not None  # the same one as before
         assert again.heard[1].seed is None  # it is welcome for any round
         assert request == asked[1]
-        await again.say(Action(request.id, first_move(request)))
+        await again.say(BotAction(request.id, first_move(request)))
         bots.start_soon(play, again)
         await served.over.wait()
     assert all(line.fault is None for line in served.verified())
@@ -118,11 +118,11 @@ async def test_time_that_was_lost_with_a_connection_is_in_the_log(
         await trio.sleep(7)
         again = await arrived(served.address, "anna")
         request = await again.hear_until(Request)
-        await again.say(Action(request.id, first_move(request)))
+        await again.say(BotAction(request.id, first_move(request)))
         next_request = await again.hear_until(Request)
         assert next_request.clock.bank_ms is not None
         assert next_request.clock.bank_ms <= 5_993_000
-        await again.say(Action(next_request.id, first_move(next_request)))
+        await again.say(BotAction(next_request.id, first_move(next_request)))
         bots.start_soon(play, again)
         await served.over.wait()
     first = next(line for line in served.verified() if line.round == 1)
@@ -138,7 +138,7 @@ async def test_a_connection_that_only_looks_alive_is_replaced_by_its_successor(t
         again = await arrived(served.address, "anna", session)  # the old one is still open
         assert await again.hear_until(Request) == request
         assert await dead.hear() is None
-        await again.say(Action(request.id, first_move(request)))
+        await again.say(BotAction(request.id, first_move(request)))
         bots.start_soon(play, again)
         await served.over.wait()
     assert all(line.fault is None for line in served.verified())

@@ -8,7 +8,7 @@ import trio
 from arena.plan.config import ConfigError
 from arena.plan.tokens import token_hash
 from protocol.messages import (
-    Action,
+    BotAction,
     Bye,
     Error,
     MatchStart,
@@ -110,7 +110,7 @@ async def test_a_fault_ends_the_connection_and_the_bot_may_come_back(tmp_path: P
         bots.start_soon(come_and_play, served.address, "ben")
         anna = await arrived(served.address, "anna")
         request = await anna.hear_until(Request)
-        await anna.say(Action(request.id, "play nonsense"))
+        await anna.say(BotAction(request.id, "play nonsense"))
         error = await anna.hear_until(Error)
         assert error.code == "illegal-move"
         end = await anna.hear_until(RoundEnd)

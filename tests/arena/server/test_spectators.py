@@ -8,7 +8,7 @@ import trio
 
 from protocol.messages import (
     PROTOCOL,
-    Action,
+    BotAction,
     BotHello,
     Bye,
     Error,
@@ -105,7 +105,7 @@ async def test_a_delay_keeps_watchers_behind(tmp_path: Path, autojump_clock: tri
             bots.start_soon(come_and_play, served.address, "ben")
             anna = await arrived(served.address, "anna")
             request = await anna.hear_until(Request)
-            await anna.say(Action(request.id, first_move(request)))
+            await anna.say(BotAction(request.id, first_move(request)))
             moved = autojump_clock.current_time()
             await watcher.hear_until(WatchedPosition)
             assert autojump_clock.current_time() >= moved + 19

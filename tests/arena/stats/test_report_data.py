@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from arena.journal.endings import Fault
-from arena.stats.report_data import FirstMoverStats, Report, gather, sample
+from arena.stats.report_data import FirstMoverStats, ReportContents, gather, sample
 from tests.helpers.journals import write_many
 from tests.helpers.summaries import line as standing_line
 from tests.helpers.summaries import opening as standing_opening
 from tests.helpers.summaries import written
 
 
-def gathered(tmp_path: Path, *lines: dict[str, Any]) -> Report:
+def gathered(tmp_path: Path, *lines: dict[str, Any]) -> ReportContents:
     return gather([written(tmp_path / "journal.jsonl", standing_opening(rounds=20), *lines)])
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.plan.bot_spec import AnySpec, BotSpec, RemoteSpec
 from arena.plan.schedule import Format, PlannedMatch, schedule
-from arena.tournament.forfeit_pace import Pace
+from arena.tournament.forfeit_pace import ForfeitPace
 from arena.tournament.matchmaker import Matchmaker
 from engine.ruleset import PRESETS
 
@@ -231,7 +231,7 @@ async def test_matches_are_forfeited_at_the_pace_at_which_others_were_played(
 @pytest.mark.parametrize(("took", "pace"), [(0.001, 1.0), (30.0, 30.0), (3600.0, 60.0)])
 def test_forfeits_are_neither_a_burst_nor_endless(took: float, pace: float) -> None:
     """A match that takes a millisecond does not make them a burst, one that takes an hour does not make them a week."""
-    measured = Pace(60.0)
+    measured = ForfeitPace(60.0)
     measured.played(took)
     assert measured.forfeit_seconds == pace
 

@@ -12,7 +12,7 @@ from arena.bots.wants import BotLink, Logic
 from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
 from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.plan.bot_spec import AnySpec, BotSpec
-from arena.processes.launch import Killed, Overrun
+from arena.processes.launch import KillCause, Overrun
 from arena.processes.process_state import KeepStderr, ProcessState, SpawnError, exit_words
 from arena.sandbox.bubblewrap import program_problem
 from arena.support.timekeeping import TimeIsUp
@@ -156,7 +156,7 @@ class Player(abc.ABC):
         return None
 
     @property
-    def killed(self) -> Killed | None:
+    def killed(self) -> KillCause | None:
         """What ended its process, if it was neither the bot nor one of its limits."""
         return None
 
@@ -211,7 +211,7 @@ class LocalPlayer(Player):
         self._processes = processes
         self._keep_stderr = keep_stderr
         self.process: OwnedProcess | None = None
-        self._killed: Killed | None = None  # the process before
+        self._killed: KillCause | None = None  # the process before
 
     def now(self) -> float:
         return self._processes.now()
@@ -288,7 +288,7 @@ class LocalPlayer(Player):
         return self.process.state.overrun if self.process else None
 
     @property
-    def killed(self) -> Killed | None:
+    def killed(self) -> KillCause | None:
         return self.process.state.killed if self.process else self._killed
 
     @property

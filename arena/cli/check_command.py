@@ -19,7 +19,7 @@ from arena.cli.shared import configured, given, options_of, say_on_stderr, with_
 from arena.devtools.bot_sources import BotSource, CommandSource, ListeningSource
 from arena.devtools.check import examine
 from arena.devtools.check_report import (
-    Checked,
+    CheckedBot,
     as_json,
     as_junit,
     several_as_json,
@@ -208,7 +208,7 @@ def _examined(
     rounds: int,
     budget: float,
     observers: Sequence[Observer],
-) -> list[Checked]:
+) -> list[CheckedBot]:
     """Checks the bots, as many at once as there are cores. Returns those that were checked before an interruption."""
     import trio
 
@@ -242,7 +242,7 @@ def _examined(
             trio.run(until_stopped)
     except AddressError as error:
         raise click.UsageError(str(error)) from None
-    return [Checked(candidate.name, found[number]) for number, candidate in enumerate(candidates) if number in found]
+    return [CheckedBot(candidate.name, found[number]) for number, candidate in enumerate(candidates) if number in found]
 
 
 def _write_transcripts(text: str, file: TextIO | None) -> None:

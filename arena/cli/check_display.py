@@ -25,7 +25,7 @@ def duration_words(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-class Told(Observer):
+class FindingLines(Observer):
     """Prints the findings of one bot as they are made. Says after the first answers how long the rest will take, if
     that is long."""
 
@@ -54,7 +54,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
     """An observer for each bot. On a terminal, a bar for each shows which check is being made."""
     tells = not quiet and len(names) == 1
     if not sys.stderr.isatty():
-        yield [Told(click.echo, say_on_stderr) if tells else Observer() for _ in names]
+        yield [FindingLines(click.echo, say_on_stderr) if tells else Observer() for _ in names]
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -70,7 +70,7 @@ def display(names: Sequence[str], quiet: bool) -> Iterator[list[Observer]]:
 
         def observer(name: str) -> Observer:
             say = above if shares_terminal else click.echo  # where the bar is, or where no bar disturbs
-            inner = Told(say, above) if tells else Observer()
+            inner = FindingLines(say, above) if tells else Observer()
             return _Bar(progress, "" if tells else f"{name}: ", inner)
 
         yield [observer(name) for name in names]

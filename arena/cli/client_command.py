@@ -115,11 +115,11 @@ def connect(
     """
     from arena.cli.guarded_output import guarded_output
     from arena.client.bridge import connect_all
-    from arena.human.user_interface import Desk
+    from arena.human.user_interface import UserInterface
 
     plays = _player(command, connections, given(options), journal)
-    say = plays.say if isinstance(plays, Desk) else say_on_stderr
-    guarded = nullcontext() if isinstance(plays, Desk) else guarded_output(journal)
+    say = plays.say if isinstance(plays, UserInterface) else say_on_stderr
+    guarded = nullcontext() if isinstance(plays, UserInterface) else guarded_output(journal)
     with _connect_errors(), journal_errors(), guarded:
         finished = connect_all(server, plays, connections, _report(quiet, say), journal)
     if not finished:
@@ -127,18 +127,18 @@ def connect(
 
 
 def _player(command: Sequence[str], connections: int, options: Mapping[str, str], journal: Path | None) -> "Plays":
-    """The bot that the command starts, or the desk of the person at this terminal."""
+    """The bot that the command starts, or the user interface of the person at this terminal."""
     from arena.plan.bot_spec import HUMAN, BotSpec, command_of, missing_part
     from arena.plan.config import bot_with_options
 
     if command[0] == HUMAN:
-        from arena.cli.human import desk_for
+        from arena.cli.human import interface_for
 
         if len(command) > 1 or connections > 1 or options:
             raise click.UsageError(
                 f"{HUMAN} is you: without arguments, without options for a bot's process, and on one connection"
             )
-        return desk_for(HUMAN, at_server=True)
+        return interface_for(HUMAN, at_server=True)
     spec = configured(lambda: bot_with_options(BotSpec(command[0], command_of(command)), options))
     if problem := missing_part(spec):
         raise click.UsageError(problem)

@@ -19,7 +19,7 @@ from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.options import BOT, JOURNAL, TOURNAMENT
 
 if TYPE_CHECKING:
-    from arena.cluster.preparation import Host, Terms
+    from arena.cluster.preparation import Machine, Terms
     from arena.tournament.run import TournamentRun
     from arena.tournament.tournament_events import Listener
 
@@ -91,12 +91,12 @@ def cluster_check(bots: tuple[str, ...], scheduler: str, ship: bool, **options: 
       arena cluster-check cup.toml --scheduler tcp://192.168.1.10:8786 --ship
     """
     config = configured(lambda: tournament_of(bots, (), given(options)))
-    hosts = _compared(scheduler, _terms(config, ship))
-    for host in hosts:
-        for problem in host.problems or ("in order",):
-            click.echo(f"{_place(host)}: {problem}")
-    wrong = sum(bool(host.problems) for host in hosts)
-    click.echo(f"{wrong} of {len(hosts)} Dask workers cannot play." if wrong else f"All {len(hosts)} can play.")
+    machines = _compared(scheduler, _terms(config, ship))
+    for machine in machines:
+        for problem in machine.problems or ("in order",):
+            click.echo(f"{_place(machine)}: {problem}")
+    wrong = sum(bool(machine.problems) for machine in machines)
+    click.echo(f"{wrong} of {len(machines)} Dask workers cannot play." if wrong else f"All {len(machines)} can play.")
     sys.exit(1 if wrong else 0)
 
 
@@ -116,17 +116,17 @@ def play_on_cluster(
 ) -> "TournamentRun":
     """Plays what is left of the tournament on a cluster. Refuses to begin if a machine of it differs from this one."""
     terms = _terms(config, ship)
-    hosts = _compared(scheduler, terms)
-    if problems := [f"{_place(host)}: {problem}" for host in hosts for problem in host.problems]:
+    machines = _compared(scheduler, terms)
+    if problems := [f"{_place(machine)}: {problem}" for machine in machines for problem in machine.problems]:
         raise Refused("\n".join(["the machines of the cluster differ from this one:", *problems]))
 
-    from arena.cluster.cluster_pool import ClusterCrew
-    from arena.tournament.run import drive
+    from arena.cluster.cluster_pool import ClusterPool
+    from arena.tournament.run import run_tournament
 
-    hire = partial(ClusterCrew, scheduler=scheduler, terms=terms, most=config.chosen)
-    config = attrs.evolve(config, concurrency=max(_FEWEST_WAITING, _WAITING * (config.chosen or len(hosts))))
+    make_pool = partial(ClusterPool, scheduler=scheduler, terms=terms, most=config.chosen)
+    config = attrs.evolve(config, concurrency=max(_FEWEST_WAITING, _WAITING * (config.chosen or len(machines))))
     with journal_errors(), listening as listener:
-        return drive(config, listener, hire=hire)
+        return run_tournament(config, listener, make_pool=make_pool)
 
 
 def address_of(scheduler: str) -> str:
@@ -152,7 +152,7 @@ def _terms(config: Config, ship: bool) -> "Terms":
         raise Refused(f"--ship: {error}") from None
 
 
-def _compared(scheduler: str, terms: "Terms") -> "list[Host]":
+def _compared(scheduler: str, terms: "Terms") -> "list[Machine]":
     from arena.cluster.cluster_check import compared
     from arena.cluster.scheduler import ClusterError
 
@@ -162,5 +162,5 @@ def _compared(scheduler: str, terms: "Terms") -> "list[Host]":
         raise Refused(str(error)) from None
 
 
-def _place(host: "Host") -> str:
-    return host.name if host.name == host.address else f"{host.name} ({host.address})"
+def _place(machine: "Machine") -> str:
+    return machine.name if machine.name == machine.address else f"{machine.name} ({machine.address})"

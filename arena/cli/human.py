@@ -10,24 +10,24 @@ from arena.plan.bot_spec import HUMAN
 from arena.plan.config import Config
 
 if TYPE_CHECKING:
-    from arena.human.human_player import PersonAtTable
-    from arena.human.user_interface import Desk
+    from arena.human.human_player import LocalPerson
+    from arena.human.user_interface import UserInterface
     from arena.human.view import DecisionView
 
 
-def person_at_table(config: Config, seat: int | None, *, hints: bool) -> "tuple[Config, PersonAtTable | None]":
+def with_person(config: Config, seat: int | None, *, hints: bool) -> "tuple[Config, LocalPerson | None]":
     """The person among the players of `arena play`, and the config with the person at this seat; None leaves the
     players in the order in which they were named. Refuses options for a person if there is none."""
     if (person := config.person) is None:
         if seat is not None or hints:
             raise click.UsageError("--seat and --hints are for a person: name human instead of one of the bots")
         return config, None
-    from arena.human.human_player import PersonAtTable
+    from arena.human.human_player import LocalPerson
 
     if seat is not None and config.bots[seat] != person:
         config = attrs.evolve(config, bots=config.bots[::-1])
     config = attrs.evolve(config, concurrency=1)  # a person plays one match after the other
-    return config, PersonAtTable(desk_for(person.name, hints=hints), hints=hints)
+    return config, LocalPerson(interface_for(person.name, hints=hints), hints=hints)
 
 
 def evaluators_choice(view: "DecisionView") -> str:
@@ -42,12 +42,12 @@ def evaluators_choice(view: "DecisionView") -> str:
     return f"Hint: {evaluator.name} would choose {opinion.best} and expects {expected} of the round."
 
 
-def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Desk":
-    """The desk on this command's terminal. Refuses to play without one."""
-    from arena.cli.human_terminal import TerminalDesk
+def interface_for(name: str, *, hints: bool = False, at_server: bool = False) -> "UserInterface":
+    """The user interface on this command's terminal. Refuses to play without one."""
+    from arena.cli.human_terminal import TerminalInterface
     from arena.cli.painting import painter
     from arena.cli.terminal import is_interactive
-    from arena.human.screen import TableScreen
+    from arena.human.screen import PlayScreen
     from arena.human.user_interface import no_hint
 
     if not is_interactive():
@@ -56,6 +56,6 @@ def desk_for(name: str, *, hints: bool = False, at_server: bool = False) -> "Des
             "which SPEC.md explains (`arena spec`)"
         )
     hint = evaluators_choice if hints else no_hint
-    screen = TableScreen(name, at_server=at_server, hints=hints)
+    screen = PlayScreen(name, at_server=at_server, hints=hints)
     echo = say_on_stderr if at_server else click.echo  # what the command says besides
-    return TerminalDesk(screen, painter(None), echo, hint)
+    return TerminalInterface(screen, painter(None), echo, hint)

@@ -1,4 +1,4 @@
-"""The person's desk on a terminal: the board of `arena replay`, and keys.
+"""The user interface of a person on a terminal: the board of `arena replay`, and keys.
 
 Everything happens in the process of the command, which owns the terminal: the shell sends it Ctrl-C, Ctrl-Z and changes
 of the window's size as signals. Bots run in sessions of their own and never touch the terminal. What the command prints
@@ -20,15 +20,15 @@ import trio
 from arena.cli.painting import Paint
 from arena.cli.terminal import ESCAPE_WAIT, UNFINISHED, Window, keys_in
 from arena.human.drawing import drawn
-from arena.human.screen import Move, TableScreen, Wish
-from arena.human.user_interface import Desk, Hint, no_hint
+from arena.human.screen import Move, PlayScreen, Wish
+from arena.human.user_interface import Hint, UserInterface, no_hint
 from arena.support.text import printable
 
 _TICK: Final = 0.5  # seconds between two looks at the clock, if there is one
 
 
-class TerminalDesk(Desk):
-    def __init__(self, screen: TableScreen, paint: Paint, echo: Callable[[str], None], hint: Hint = no_hint):
+class TerminalInterface(UserInterface):
+    def __init__(self, screen: PlayScreen, paint: Paint, echo: Callable[[str], None], hint: Hint = no_hint):
         super().__init__(screen, hint)
         self._window = Window(paint, tty.setcbreak)
         self._decision: str | Wish | None = None
@@ -79,7 +79,7 @@ class TerminalDesk(Desk):
 
     def _pressed(self, key: str) -> None:
         match self.screen.press(key):
-            case TableScreen() as screen:
+            case PlayScreen() as screen:
                 self.turn_to(screen)
             case Move(text):
                 self._decision = text

@@ -17,7 +17,7 @@ from arena.support.text import counted
 
 if TYPE_CHECKING:
     from arena.cli.cluster_command import Cluster
-    from arena.tournament.player_sources import Table
+    from arena.tournament.player_sources import PersonSource
     from arena.tournament.run import TournamentRun
     from arena.tournament.tournament_events import Listener
 
@@ -45,22 +45,22 @@ def played(
     config: Config,
     listening: "AbstractContextManager[Listener]",
     hidden: Sequence[Path] = (),
-    table: "Table | None" = None,
+    person: "PersonSource | None" = None,
 ) -> "tuple[Config, TournamentRun]":
     """Plays what is left of the tournament. Returns the config as it was played, and how it ended. Refuses a journal
-    in which it cannot begin. `table` has the person who plays, if one does; then no worker process is needed."""
+    in which it cannot begin. `person` is the person who plays, if one does; then no worker process is needed."""
     from arena.cli import first_worker
 
     try:
-        first = None if table else first_worker.take()
+        first = None if person else first_worker.take()
     except OSError as error:
         raise click.ClickException(f"no worker process can be started on this machine: {error.strerror}") from None
     with first or nullcontext():
-        from arena.tournament.run import drive
+        from arena.tournament.run import run_tournament
 
         config = tournament_with_sandboxes(config, hidden)
         with journal_errors(), listening as listener:
-            return config, drive(config, listener, first, table=table)
+            return config, run_tournament(config, listener, first, person=person)
 
 
 @contextmanager

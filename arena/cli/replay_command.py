@@ -14,7 +14,7 @@ from arena.cli.table_command import journal_argument
 from arena.cli.terminal import is_interactive
 from arena.evaluation.counting import bundled_evaluator
 from arena.journal.endings import ENDINGS
-from arena.journal.index import ListedRound, Order, Wanted, chosen, rounds_in
+from arena.journal.index import ListedRound, Order, RoundFilter, chosen, rounds_in
 from arena.replay import board, opinion
 from arena.replay.analysis import analyse
 from arena.replay.load import load_replay
@@ -92,11 +92,11 @@ def _wanted(
     won_by: str | None,
     longest: int | None,
     closest: int | None,
-) -> Wanted:
+) -> RoundFilter:
     if longest and closest:
         raise click.UsageError("--longest and --closest are two orders; choose one")
     order = Order.LONGEST if longest else Order.CLOSEST if closest else Order.AS_PLAYED
-    return Wanted(bots, endings, rules, faults, lost_by, won_by, order, longest or closest)
+    return RoundFilter(bots, endings, rules, faults, lost_by, won_by, order, longest or closest)
 
 
 _which_rounds = gathered(
@@ -133,7 +133,7 @@ _which_rounds = gathered(
 def replay(
     journal: Path,
     round_id: str | None,
-    wanted: Wanted,
+    wanted: RoundFilter,
     limit: int | None,
     mistakes: int | None,
     output: _Output,
@@ -179,13 +179,13 @@ def replay(
             else:
                 _list(journal, wanted, limit, output.as_json, painter(color))
         else:
-            if wanted != Wanted() or limit is not None or mistakes is not None:
+            if wanted != RoundFilter() or limit is not None or mistakes is not None:
                 raise click.UsageError("options that choose rounds are for the list; leave them out to show one round")
             output.check_for_round(journal)
             _show(load_replay(journal, round_id), output, painter(color))
 
 
-def _list(journal: Path, wanted: Wanted, limit: int | None, as_json: bool, paint: Paint) -> None:
+def _list(journal: Path, wanted: RoundFilter, limit: int | None, as_json: bool, paint: Paint) -> None:
     rounds, found, problems = _found(journal, wanted)
     browsed = bool(found) and limit is None and not as_json and is_interactive()
     if browsed:
@@ -203,7 +203,7 @@ def _list(journal: Path, wanted: Wanted, limit: int | None, as_json: bool, paint
             click.echo(f"… and {len(found) - most} more; --limit 0 lists all")
 
 
-def _found(journal: Path, wanted: Wanted) -> tuple[list[ListedRound], list[ListedRound], list[str]]:
+def _found(journal: Path, wanted: RoundFilter) -> tuple[list[ListedRound], list[ListedRound], list[str]]:
     """All rounds of the journal, the wanted ones, and what is wrong with its lines."""
     rounds, problems = rounds_in(journal)
     try:
@@ -212,7 +212,7 @@ def _found(journal: Path, wanted: Wanted) -> tuple[list[ListedRound], list[Liste
         raise click.UsageError(str(error)) from None
 
 
-def _list_mistakes(journal: Path, wanted: Wanted, limit: int | None, most: int, as_json: bool) -> None:
+def _list_mistakes(journal: Path, wanted: RoundFilter, limit: int | None, most: int, as_json: bool) -> None:
     from arena.pages.report_files import pages_of_rounds, report_beside
     from arena.replay.mistake_list import mistakes_json, mistakes_text
     from arena.replay.mistakes import mistakes_of

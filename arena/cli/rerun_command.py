@@ -12,7 +12,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.shared import Refused, configured, given, options_of, with_sandboxes
-from arena.devtools.rerun import Came
+from arena.devtools.rerun import FaultOutcome
 from arena.devtools.rerun import rerun as play_once_more
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import bot_from_command_line, bot_with_options
@@ -81,15 +81,15 @@ def rerun(bundle: Path, bot: str | None, yes: bool, live: bool, from_start: bool
     click.echo(f"Then: {found.then}\nNow:  {found.now}")
     click.echo(
         {
-            Came.AGAIN: "The fault came again.",
-            Came.ANOTHER: "Another fault came instead.",
-            Came.NONE: "The fault did not come again.",
-            Came.VOID: "Whether the fault comes again is not known: the arena itself failed, twice. Try again.",
+            FaultOutcome.AGAIN: "The fault came again.",
+            FaultOutcome.ANOTHER: "Another fault came instead.",
+            FaultOutcome.NONE: "The fault did not come again.",
+            FaultOutcome.VOID: "Whether the fault comes again is not known: the arena itself failed, twice. Try again.",
         }[found.came]
     )
     for remark in found.remarks:
         click.echo(remark)
-    sys.exit({Came.AGAIN: 0, Came.VOID: 3}.get(found.came, 1))
+    sys.exit({FaultOutcome.AGAIN: 0, FaultOutcome.VOID: 3}.get(found.came, 1))
 
 
 def _ask(bundle: Path, bots: Sequence[BotSpec]) -> None:

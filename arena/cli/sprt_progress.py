@@ -35,7 +35,7 @@ _GROWTH: Final = 1.5  # from one line to the next, so that a long test does not 
 
 
 def sprt_progress() -> "AbstractContextManager[Listener]":
-    return LiveTest() if sys.stderr.isatty() else nullcontext(TestLines(say_on_stderr))
+    return LiveSprt() if sys.stderr.isatty() else nullcontext(SprtLines(say_on_stderr))
 
 
 class _Pace:
@@ -89,7 +89,7 @@ class _Incidents:
             self._say("Further faults are only counted.")
 
 
-class TestLines:
+class SprtLines:
     """Prints a line each time that a test has half as many pairs again."""
 
     __test__ = False
@@ -120,7 +120,7 @@ class TestLines:
             self._say("  ".join([*parts, _to_come(state, self._pace)]))
 
 
-class LiveTest:
+class LiveSprt:
     """Keeps three lines up to date while a test runs, and prints faults above them."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class LiveTest:
         self._state: SprtState | None = None
         self._live = Live(get_renderable=self._drawn, console=self._console, refresh_per_second=4)
 
-    def __enter__(self) -> "LiveTest":
+    def __enter__(self) -> "LiveSprt":
         self._live.start()
         return self
 

@@ -53,7 +53,7 @@ def print_standings(
     by: str = "name",
 ) -> None:
     """Prints the table on stdout, and on stderr what is damaged in the journals."""
-    from arena.stats.roster import By
+    from arena.stats.roster import RatedBy
     from arena.stats.round_summary import RoundResult, RoundSummary
     from arena.stats.standings import fold
     from arena.stats.tables import TableFormat, render, shows_times
@@ -61,7 +61,9 @@ def print_standings(
     shown = TableFormat(form)
     kind = RoundSummary if shows_times(shown, columns) else RoundResult
     with journal_errors(), reading("Reading", journals) as progress:
-        standings, problems = fold(journals, leave_out_faults=leave_out_faults, kind=kind, by=By(by), progress=progress)
+        standings, problems = fold(
+            journals, leave_out_faults=leave_out_faults, kind=kind, by=RatedBy(by), progress=progress
+        )
     if problems and not standings.rounds:
         refuse_no_journal(journals)
     for problem in problems:
@@ -77,19 +79,19 @@ def print_standings(
 
 def print_by_host(journals: list[Path], form: str) -> None:
     """Prints what was played on which machine."""
-    from arena.stats.machine_results import Hosts, fold_hosts
-    from arena.stats.machine_table import render_hosts
+    from arena.stats.machine_results import MachineResults, fold_machines
+    from arena.stats.machine_table import render_machines
     from arena.stats.tables import TableFormat
 
-    hosts = Hosts()
+    machines = MachineResults()
     with journal_errors(), reading("Reading", journals) as progress:
-        problems = fold_hosts(journals, hosts, progress)
-    if problems and not hosts.names:
+        problems = fold_machines(journals, machines, progress)
+    if problems and not machines.names:
         refuse_no_journal(journals)
     for problem in problems:
         click.echo(problem, err=True)
-    click.echo(render_hosts(hosts, TableFormat(form)), nl=False)
-    if problems and not hosts.names:
+    click.echo(render_machines(machines, TableFormat(form)), nl=False)
+    if problems and not machines.names:
         sys.exit(1)
 
 

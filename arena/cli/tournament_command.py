@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.cli import completion
 from arena.cli.cluster_command import Cluster, no_cluster_for_match, scheduler_option, ship_option, tournament_of
-from arena.cli.human import person_at_table
+from arena.cli.human import with_person
 from arena.cli.outcome import play_and_report, played, report_outcome, unless_reader_left
 from arena.cli.shared import (
     Refused,
@@ -71,10 +71,10 @@ def play(bots: tuple[str, ...], seat: int | None, hints: bool, **options: str | 
     config = configured(lambda: from_command_line(bots, (), given(options), with_person=True))
     if len(bots) != 2:
         raise click.UsageError(f"a match is between two bots, found {len(bots)}; `arena run` plays with more")
-    config, table = person_at_table(config, seat, hints=hints)
+    config, person = with_person(config, seat, hints=hints)
     with journal_or_temporary(config) as config:
-        progress = match_progress(config) if table is None else lines_of_match(table.desk.say)
-        config, ran = played(config, progress, table=table)
+        progress = match_progress(config) if person is None else lines_of_match(person.interface.say)
+        config, ran = played(config, progress, person=person)
         assert config.journal is not None
         if ran.finished:
             with unless_reader_left(config.journal) if config.kept else nullcontext():

@@ -30,7 +30,7 @@ from arena.client.own_journal import OwnJournal
 from arena.client.own_rounds import KeptRound, NotKept, OwnRounds
 from arena.client.person import Person, seated
 from arena.client.tally import MatchFollower, Tally
-from arena.human.user_interface import Desk
+from arena.human.user_interface import UserInterface
 from arena.plan.bot_spec import BotSpec
 from arena.processes.bot_process import BotProcess, spawn
 from arena.processes.process_state import SpawnError, exit_words
@@ -47,7 +47,7 @@ from protocol.messages import BotHello, Bye, Error, ServerHello, Welcome, decode
 _CHUNK: Final = 64 * 1024
 Report = Callable[[ClientEvent], None]
 Keep = Callable[[KeptRound | NotKept], None]
-Plays = BotSpec | Desk  # who plays: a bot, which is started, or the person at a desk
+Plays = BotSpec | UserInterface  # who plays: a bot, which is started, or a person at a user interface
 
 
 def connect_all(
@@ -79,8 +79,8 @@ async def _until_stopped(
     server: Destination, plays: Plays, connections: int, report: Report, tally: Tally, keep: Keep | None
 ) -> bool:
     with trio.CancelScope() as scope:
-        at_desk = plays.open() if isinstance(plays, Desk) else nullcontext()
-        async with calling_on_signals(scope.cancel), at_desk, trio.open_nursery() as nursery:
+        interface = plays.open() if isinstance(plays, UserInterface) else nullcontext()
+        async with calling_on_signals(scope.cancel), interface, trio.open_nursery() as nursery:
             for _ in range(connections):
                 nursery.start_soon(stay_connected, server, plays, report, tally, keep)
     return not scope.cancelled_caught
@@ -158,7 +158,7 @@ class Visit:
         return self._outcome()
 
     def _start(self) -> AbstractAsyncContextManager[BotProcess | Person]:
-        return seated(self._plays) if isinstance(self._plays, Desk) else spawn(self._plays, PassedOn())
+        return seated(self._plays) if isinstance(self._plays, UserInterface) else spawn(self._plays, PassedOn())
 
     def _outcome(self) -> str | None:
         if self._fatal is not None:

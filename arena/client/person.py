@@ -1,5 +1,5 @@
-"""A person instead of a bot, as the bridge needs one: what a bot does on stdin and stdout, the person's desk does on a
-connection that does not leave the process."""
+"""A person instead of a bot, as the bridge needs one: what a bot does on stdin and stdout, the interface of the person
+does on a connection that does not leave the process."""
 
 import contextlib
 import socket
@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import trio
 
 from arena.client.dial import ConnectError
-from arena.human.person_client import Guest
-from arena.human.user_interface import Desk
+from arena.human.person_client import PersonClient
+from arena.human.user_interface import UserInterface
 from arena.plan.bot_spec import HUMAN
 from arena.processes.launch import Overrun
 from arena.support.streams import TcpStream
@@ -33,18 +33,18 @@ class Person:
 
 
 @contextlib.asynccontextmanager
-async def seated(desk: Desk) -> AsyncIterator[Person]:
+async def seated(interface: UserInterface) -> AsyncIterator[Person]:
     """The person plays during the block. Raises ConnectError after it if they left."""
     ours, theirs = socket.socketpair()
     person = Person(TcpStream(ours))
 
     async def play() -> None:
-        await Guest(HUMAN, desk).converse(TcpStream(theirs))
+        await PersonClient(HUMAN, interface).converse(TcpStream(theirs))
         person.gone.set()
 
     async with person.stream, trio.open_nursery() as nursery:
         nursery.start_soon(play)
         yield person
         nursery.cancel_scope.cancel()
-    if desk.closed.is_set():
+    if interface.closed.is_set():
         raise ConnectError("the terminal was closed")

@@ -1,8 +1,8 @@
-"""A match in the hands of a shift, and the deals that the shift has of it.
+"""A match in the hands of a worker, and the deals that the worker has of it.
 
-With a public seed a shift gets the seed. Otherwise it gets single deals, for the rounds of about the next second and
+With a public seed a worker gets the seed. Otherwise it gets single deals, for the rounds of about the next second and
 two at least. Reports may be lost together with a machine, so nobody can tell which of these deals the bots have seen:
-when a shift is lost, its unfinished rounds whose deals it had get new ones.
+when a worker is lost, its unfinished rounds whose deals it had get new ones.
 """
 
 import math
@@ -17,13 +17,23 @@ from msgspec.structs import replace
 from arena.cluster.worker_connection import RemoteWorker
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
 from arena.plan.schedule import PlannedRound
-from arena.tournament.worker_pool import CrewWorker, Death
-from arena.worker.job import Away, Bundled, DealWanted, Finished, MatchJob, Report, RoundSeen, Started, Voided
+from arena.tournament.worker_pool import Death, PoolWorker
+from arena.worker.job import (
+    DealWanted,
+    FaultBundled,
+    Finished,
+    MatchJob,
+    Relocation,
+    Report,
+    RoundSeen,
+    RoundVoided,
+    Started,
+)
 from arena.worker.relocation import portable
 
 
 @attrs.define(eq=False)
-class Match:
+class WaitingMatch:
     """A match, from the moment it waits until it is over."""
 
     make: Callable[[], MatchJob]
@@ -32,43 +42,43 @@ class Match:
 
 
 @attrs.define(eq=False)
-class Shift:
-    """A shift (dask_task.py), as the crew sees it."""
+class ClusterWorker:
+    """A worker on a machine of the cluster, as the pool sees it, and its matches."""
 
     process: RemoteWorker
-    worker: CrewWorker
-    attempts: dict[str, "Attempt"] = attrs.field(factory=dict)  # by match
+    handle: PoolWorker
+    matches: dict[str, "AssignedMatch"] = attrs.field(factory=dict)  # by match
     free_since: float = -math.inf  # when its last match was over
 
 
 @attrs.define(eq=False)
-class Attempt:
-    match: Match
+class AssignedMatch:
+    match: WaitingMatch
     job: MatchJob
     key: DealKey = attrs.field(repr=False)
-    left: deque[PlannedRound]  # rounds whose deals the shift does not have yet
+    left: deque[PlannedRound]  # rounds whose deals the worker does not have yet
     granted: dict[str, PlannedRound] = attrs.field(factory=dict)  # unfinished rounds whose deals it has
     voids: dict[str, int] = attrs.field(factory=dict)
 
     @classmethod
-    def at(cls, match: Match, key: DealKey, away: Away, ahead: int) -> Self:
-        """An attempt on a machine, with the deals of so many rounds."""
+    def at(cls, match: WaitingMatch, key: DealKey, relocation: Relocation, ahead: int) -> Self:
+        """A match given to a machine, with the deals of so many rounds."""
         job = match.make()
         bots = tuple(portable(bot.program) for bot in job.bots if bot.program is not None)
         granted = key if key.is_public else GrantedDeals()
-        job = replace(job, bots=(bots[0], bots[1]), away=away, key=granted)
+        job = replace(job, bots=(bots[0], bots[1]), relocation=relocation, key=granted)
         left = deque(planned for planned in job.planned.rounds if planned.id not in job.so_far.finished)
-        attempt = cls(match, job, key, left, voids=dict(job.so_far.voids))
+        assigned = cls(match, job, key, left, voids=dict(job.so_far.voids))
         if isinstance(granted, GrantedDeals):
-            granted.add(attempt.more(ahead))
-        return attempt
+            granted.add(assigned.more(ahead))
+        return assigned
 
     @property
     def id(self) -> str:
         return self.job.planned.id
 
     def more(self, ahead: int, again: str | None = None) -> dict[tuple[str, int], Dealt]:
-        """The deals of the next rounds, which are the shift's from now on, so that it has so many; and that of a round
+        """The deals of the next rounds, which are the worker's from now on, so that it has so many; and that of a round
         which it had and which was void meanwhile."""
         if self.key.is_public:
             return {}
@@ -86,7 +96,7 @@ class Attempt:
         return {(planned.id, voids): dealt}
 
     def with_deals(self, death: Death) -> Death:
-        """The death of the worker with all rounds whose deals the shift had."""
+        """The death of the worker with all rounds whose deals the worker had."""
         if self.key.is_public:
             return death
         under_way = death.under_way if death.under_way and death.under_way.id in self.granted else None
@@ -97,9 +107,9 @@ class Attempt:
 def match_of(report: Report) -> str | None:
     """The match that a report is about; None if it is about none."""
     match report:
-        case Finished(line) | Voided(line):
+        case Finished(line) | RoundVoided(line):
             return line.match
-        case Started(match) | DealWanted(match) | Bundled(match):
+        case Started(match) | DealWanted(match) | FaultBundled(match):
             return match
         case RoundSeen(scene):
             return scene.match

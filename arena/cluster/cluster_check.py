@@ -6,25 +6,25 @@ from collections.abc import Awaitable
 from typing import Any
 
 from arena.cluster.machine_facts import PEERS, installed
-from arena.cluster.preparation import Host, Terms, left, prepared
+from arena.cluster.preparation import Machine, Terms, left, prepared
 from arena.cluster.scheduler import SILENT_SECONDS, ClusterError, closed, connected, reason_of
 
 
-def compared(address: str, terms: Terms) -> list[Host]:
+def compared(address: str, terms: Terms) -> list[Machine]:
     """All Dask workers of the cluster, and what is wrong with each. Raises ClusterError if there are none, or if the
     scheduler cannot be used."""
     return asyncio.run(_compared(address, terms))
 
 
-async def _compared(address: str, terms: Terms) -> list[Host]:
+async def _compared(address: str, terms: Terms) -> list[Machine]:
     client, run = await connected(address), uuid.uuid4().hex
     try:
         await _check_scheduler(client, address)
         found = await asyncio.gather(*(prepared(client, worker, run, terms) for worker in await _workers(client)))
-        if terms.parcels:
-            await asyncio.gather(*(left(client, host.address, run) for host in found))
+        if terms.shipped:
+            await asyncio.gather(*(left(client, machine.address, run) for machine in found))
         there = await _workers(client)  # some may have left meanwhile
-        found = [host for host in found if host.address in there]
+        found = [machine for machine in found if machine.address in there]
     except OSError as error:
         raise ClusterError(f"the scheduler at {address} was lost: {reason_of(error)}") from None
     finally:

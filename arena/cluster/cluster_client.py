@@ -1,11 +1,12 @@
-"""The Dask client of a tournament, in a thread of its own: it joins the shifts (dask_task.py) to trio.
+"""The Dask client of a tournament, in a thread of its own: it joins the workers on other machines (dask_task.py) to
+trio.
 
-Theory of operation. Each shift that reports gets a pair of sockets: what arrives as events is written to ours, and what
-the crew writes to the other end is delivered to the shift. So the crew sees a remote worker as it sees a local one: a
-socket that carries orders and reports, and that is closed when the worker is gone. A shift is gone if it says so, if an
-event of it is missing, if Dask runs its task again, or if its Dask worker is no longer in the cluster.
+Theory of operation. Each worker that reports gets a pair of sockets: what arrives as events is written to ours, and
+what the pool writes to the other end is delivered to the worker. So the pool sees a remote worker as it sees a local
+one: a socket that carries orders and reports, and that is closed when the worker is gone. A worker is gone if it says
+so, if an event of it is missing, if Dask runs its task again, or if its Dask worker is no longer in the cluster.
 
-A client that loses its scheduler loses all tasks. Then all shifts are gone, and the bridge connects again until its
+A client that loses its scheduler loses all tasks. Then all workers are gone, and the client connects again until its
 patience is over. Callbacks are called in trio's thread.
 """
 
@@ -21,11 +22,11 @@ from typing import Any, Final, Protocol, Self
 import attrs
 import trio
 
-from arena.cluster.dask_task import TOPIC, deliver, play_shift
-from arena.cluster.machines import Admission
-from arena.cluster.preparation import Host, Terms
+from arena.cluster.dask_task import TOPIC, deliver, play_task
+from arena.cluster.machines import Machines
+from arena.cluster.preparation import Machine, Terms
 from arena.cluster.scheduler import ClusterError, closed, connected
-from arena.cluster.worker_connection import RemoteWorker, Tunnel
+from arena.cluster.worker_connection import RemoteWorker, WorkerConnection
 
 _PATIENCE: Final = 60.0  # seconds without a scheduler before the tournament stops
 _LOOK: Final = 1.0  # seconds between two looks at the cluster
@@ -35,23 +36,23 @@ _ANSWER_SECONDS: Final = 10.0  # for a question to the scheduler
 _LEFT: Final = "was lost: its Dask worker has left the cluster"
 
 
-class Hears(Protocol):
-    """What the bridge tells."""
+class ClusterListener(Protocol):
+    """What the client tells."""
 
     def slots_are(self, count: int) -> None:
         """So many tasks can run at once."""
 
-    def arrived(self, worker: RemoteWorker) -> None:
-        """A shift is ready to play."""
+    def arrived(self, process: RemoteWorker) -> None:
+        """A worker is ready to play."""
 
-    def refused(self, host: Host) -> None:
+    def refused(self, machine: Machine) -> None:
         """A machine that joined the cluster may not play."""
 
     def deserted(self, reason: str) -> None:
         """No machine may play at the moment."""
 
     def task_over(self) -> None:
-        """A task that was submitted has ended, and its shift with it."""
+        """A task that was submitted has ended, and its worker with it."""
 
     def lost(self, reason: str) -> None:
         """The scheduler is lost, and all tasks with it."""
@@ -68,26 +69,26 @@ class _Pending:
     places: frozenset[str]  # addresses of Dask workers that may run it
 
 
-class Bridge:
+class ClusterClient:
     """A connection to a cluster. Use it as a context manager, in trio's thread."""
 
-    def __init__(self, address: str, terms: Terms, hears: Hears, patience: float = _PATIENCE):
+    def __init__(self, address: str, terms: Terms, listener: ClusterListener, patience: float = _PATIENCE):
         self.loop = asyncio.new_event_loop()
         self.run = uuid.uuid4().hex
         self._address = address
-        self._hears = hears
+        self._listener = listener
         self._patience = patience
-        self._machines = Admission(
+        self._machines = Machines(
             self.run,
             terms,
-            refused=lambda host: self._tell(hears.refused, host),
-            deserted=lambda reason: self._tell(hears.deserted, reason),
-            failed=lambda reason: self._tell(hears.failed, reason),
+            refused=lambda machine: self._tell(listener.refused, machine),
+            deserted=lambda reason: self._tell(listener.deserted, reason),
+            failed=lambda reason: self._tell(listener.failed, reason),
         )
         self._client: Any = None
         self._tasks: dict[str, Any] = {}  # Dask's futures, which are not typed
         self._pending: dict[str, _Pending] = {}  # tasks that have not begun
-        self._tunnels: dict[str, Tunnel] = {}  # by shift
+        self._connections: dict[str, WorkerConnection] = {}  # by the id of their worker
         self._over = asyncio.Event()
         self._token = trio.lowlevel.current_trio_token()
         self._thread = Thread(target=self._live, daemon=True)
@@ -114,43 +115,43 @@ class Bridge:
             self._over.set()
 
     def submit(self) -> None:
-        """Have one more shift."""
+        """Have one more worker."""
         self.call(self._submit)
 
     def _submit(self) -> None:
         places = self._machines.fit
         if self._client is None or not places:
-            self._tell(self._hears.slots_are, 0)  # else the crew would submit again at once, until the next look
-            self._tell(self._hears.task_over)
+            self._tell(self._listener.slots_are, 0)  # else the pool would submit again at once, until the next look
+            self._tell(self._listener.task_over)
             return
         self._submitted += 1
         key = f"arena-{self.run}-{self._submitted}"
         self._pending[key] = _Pending(time.monotonic(), frozenset(places))
-        self._tasks[key] = self._client.submit(
-            play_shift, self.run, key, key=key, pure=False, retries=0, workers=places
-        )
+        self._tasks[key] = self._client.submit(play_task, self.run, key, key=key, pure=False, retries=0, workers=places)
 
     def release(self, task: str) -> None:
         """Forget a task, so that Dask does, too."""
         self._pending.pop(task, None)
         if (future := self._tasks.pop(task, None)) is not None:
             future.release()
-            self._tell(self._hears.task_over)
+            self._tell(self._listener.task_over)
 
-    def give_up(self, tunnel: Tunnel) -> None:
-        self.release(tunnel.task)
-        self._machines.suspect(tunnel.address)
+    def give_up(self, connection: WorkerConnection) -> None:
+        self.release(connection.task)
+        self._machines.suspect(connection.address)
 
-    def forget(self, tunnel: Tunnel) -> None:
-        self._tunnels.pop(tunnel.shift, None)
+    def forget(self, connection: WorkerConnection) -> None:
+        self._connections.pop(connection.worker_id, None)
 
-    async def deliver(self, tunnel: Tunnel, data: bytes) -> bool:
-        """Send orders to a shift. Returns False if it cannot be reached."""
+    async def deliver(self, connection: WorkerConnection, data: bytes) -> bool:
+        """Send orders to a worker. Returns False if it cannot be reached."""
         try:
-            found = await self._client.run(deliver, tunnel.shift, data, workers=[tunnel.address], on_error="return")
-        except Exception:  # whatever Dask raises, the shift is lost
+            found = await self._client.run(
+                deliver, connection.worker_id, data, workers=[connection.address], on_error="return"
+            )
+        except Exception:  # whatever Dask raises, the worker is lost
             return False
-        return found.get(tunnel.address) is True
+        return found.get(connection.address) is True
 
     # The thread of the client.
 
@@ -159,7 +160,7 @@ class Bridge:
         try:
             self.loop.run_until_complete(self._stay_connected())
         except Exception as error:  # a bug of ours or of Dask; without us the tournament would wait for ever
-            self._tell(self._hears.failed, f"the connection to the cluster failed: {error!r}")
+            self._tell(self._listener.failed, f"the connection to the cluster failed: {error!r}")
         finally:
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
@@ -171,7 +172,7 @@ class Bridge:
                 client = await connected(self._address)
             except ClusterError as error:
                 if time.monotonic() > patience_ends:
-                    self._tell(self._hears.failed, str(error))
+                    self._tell(self._listener.failed, str(error))
                     return
                 await self._pause(0.5)
                 continue
@@ -179,15 +180,15 @@ class Bridge:
                 await self._serve(client)
             finally:
                 reason = "the scheduler of the cluster was lost"
-                for tunnel in tuple(self._tunnels.values()):
-                    tunnel.worker.with_all = True
-                    tunnel.end(f"was lost: {reason}")
+                for connection in tuple(self._connections.values()):
+                    connection.process.with_all = True
+                    connection.end(f"was lost: {reason}")
                 for task in tuple(self._tasks):
                     self.release(task)
                 await self._leave(client)
             if not self._over.is_set():
                 waits = f"waiting up to {self._patience:.0f} s for another one at {self._address}, and for its workers"
-                self._tell(self._hears.lost, f"{reason}; {waits}")
+                self._tell(self._listener.lost, f"{reason}; {waits}")
             patience_ends = time.monotonic() + self._patience
 
     async def _leave(self, client: Any) -> None:
@@ -209,17 +210,17 @@ class Bridge:
                 return
             workers = found["workers"]
             self._machines.look_at({*workers})
-            self._tell(self._hears.slots_are, sum(workers[address]["nthreads"] for address in self._machines.fit))
+            self._tell(self._listener.slots_are, sum(workers[address]["nthreads"] for address in self._machines.fit))
             self._release_lost({*workers})
             await self._pause(_LOOK)
 
     def _release_lost(self, present: set[str]) -> None:
         """Take note of tasks that are over, or whose machines have left. Dask would run such a task again, but only on
         one of the machines that could play when it was submitted, and perhaps none of them is left."""
-        for tunnel in tuple(self._tunnels.values()):
-            if tunnel.address not in present:
-                tunnel.end(_LEFT)
-                self.release(tunnel.task)
+        for connection in tuple(self._connections.values()):
+            if connection.address not in present:
+                connection.end(_LEFT)
+                self.release(connection.task)
         for task, future in tuple(self._tasks.items()):
             if future.status in _DONE or (task in self._pending and self._pending[task].places.isdisjoint(present)):
                 self.release(task)
@@ -245,29 +246,29 @@ class Bridge:
             return
 
     def _heard(self, event: tuple[float, list[Any]]) -> None:
-        run, task, shift, address, number, kind, data = event[1]
+        run, task, worker_id, address, number, kind, data = event[1]
         if run != self.run or task not in self._tasks:
             return
         if kind == "ready":
-            for tunnel in tuple(self._tunnels.values()):
-                if tunnel.task == task:  # Dask runs the task again, because its Dask worker died
-                    tunnel.end(_LEFT)
-            host = self._machines.host(address)
-            if host is None:  # it has left the cluster, or did not answer and is asked again
+            for connection in tuple(self._connections.values()):
+                if connection.task == task:  # Dask runs the task again, because its Dask worker died
+                    connection.end(_LEFT)
+            machine = self._machines.machine(address)
+            if machine is None:  # it has left the cluster, or did not answer and is asked again
                 self.release(task)
                 return
-            self._tunnels[shift] = tunnel = Tunnel(self, task, shift, host)
+            self._connections[worker_id] = connection = WorkerConnection(self, task, worker_id, machine)
             self._pending.pop(task, None)
-            self._tell(self._hears.arrived, tunnel.worker)
+            self._tell(self._listener.arrived, connection.process)
             return
-        if (known := self._tunnels.get(shift)) is None:
+        if (known := self._connections.get(worker_id)) is None:
             return  # it was given up
         if number != known.events:
             known.abandon()
             return
         known.events += 1
         if kind == "end":
-            known.worker.is_lost = False
+            known.process.is_lost = False
             known.end(data.decode())
             self.release(task)
         else:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from arena.cluster.machine_facts import BotFacts, Facts
+from arena.cluster.machine_facts import BotFacts, MachineFacts
 
 
-def differences(ours: Facts, theirs: Facts) -> list[str]:
+def differences(ours: MachineFacts, theirs: MachineFacts) -> list[str]:
     """What differs on another machine, each with its remedy."""
     return [*_of_arena(ours, theirs), *_of_bots(ours, theirs)]
 
 
-def _of_arena(ours: Facts, theirs: Facts) -> Iterator[str]:
+def _of_arena(ours: MachineFacts, theirs: MachineFacts) -> Iterator[str]:
     if theirs.arena != ours.arena:
         yield f"it has arena {theirs.arena}, here it is {ours.arena}; install the same version there"
     elif theirs.sources != ours.sources:
@@ -24,7 +24,7 @@ def _of_arena(ours: Facts, theirs: Facts) -> Iterator[str]:
             yield f"it has {name} {other}, here it is {version}; `pip install {name}=={version}` there"
 
 
-def _of_bots(ours: Facts, theirs: Facts) -> Iterator[str]:
+def _of_bots(ours: MachineFacts, theirs: MachineFacts) -> Iterator[str]:
     for name, bot in ours.bots.items():
         yield from _of_bot(name, bot, theirs.bots.get(name, BotFacts(missing="it was not asked about")))
     if theirs.sandbox is not None:

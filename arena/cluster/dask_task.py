@@ -1,14 +1,14 @@
-"""A shift: the Dask task that plays matches on a machine of the cluster.
+"""The Dask task that plays matches on a machine of the cluster.
 
-Theory of operation. A shift owns a worker process (arena/worker/worker.py) and carries bytes: what the worker reports
+Theory of operation. The task owns a worker process (arena/worker/worker.py) and carries bytes: what the worker reports
 goes to the owner of the tournament as events of a Dask topic, and what the owner orders, which arrives by `deliver`,
-goes to the worker. It understands neither. The worker and its bots live as long as the shift, and a shift lives until
+goes to the worker. It understands neither. The worker and its bots live as long as the task, which runs until
 the owner hangs up or Dask no longer wants its result, because the owner is gone, has released the task, or the
 scheduler is lost. If the Dask worker is killed, the kernel kills the worker process and the keepers kill the bots, as
 on the machine of the owner.
 
-Dask runs a task again elsewhere if its worker died. Such a task is another shift with another name. It has nothing to
-play until the owner, who gives each deal to one shift only, sends it something.
+Dask runs a task again elsewhere if its worker died. Its worker is another one with another name, and has nothing to
+play until the owner, who gives each deal to one worker only, sends it something.
 """
 
 import logging
@@ -29,7 +29,7 @@ from arena.worker.worker_process import END_SECONDS, WorkerProcess
 TOPIC: Final = "schotten-arena"  # one for all tournaments: a scheduler keeps the latest events of each topic
 _CHUNK: Final = 1 << 16
 _PAUSE: Final = 0.1  # seconds between two events: a Dask event costs much more than a report
-_LOOK: Final = 0.2  # seconds between two looks whether the shift is still wanted
+_LOOK: Final = 0.2  # seconds between two looks whether the task is still wanted
 _PLAYING: Final = ("executing", "long-running")  # states of a task that Dask has not given up
 
 
@@ -69,31 +69,31 @@ class _NoDeliveries(logging.Filter):
 
 
 logging.getLogger("distributed.worker").addFilter(_NoDeliveries())
-_shifts: Final[dict[str, _Orders]] = {}  # of this Dask worker, by name
+_orders: Final[dict[str, _Orders]] = {}  # of this Dask worker, by name
 
 
-def deliver(shift: str, data: bytes) -> bool:
-    """Pass orders on to a shift of this Dask worker; without any data, hang up. Returns False if it is gone."""
-    orders = _shifts.get(shift)
+def deliver(worker: str, data: bytes) -> bool:
+    """Pass orders on to a worker of this Dask worker; without any data, hang up. Returns False if it is gone."""
+    orders = _orders.get(worker)
     if orders is not None:
         orders.put(data)
     return orders is not None
 
 
-def play_shift(run: str, task: str) -> None:
+def play_task(run: str, task: str) -> None:
     """The task. Its result says nothing: everything was reported before."""
-    shift = _Shift(run, task)
+    running = _TaskRun(run, task)
     try:
         with WorkerProcess() as process:
-            shift.tell("ready", b"")
-            shift.play(process)
+            running.tell("ready", b"")
+            running.play(process)
     except OSError as error:
-        shift.tell("end", f"could not be started ({error.strerror})".encode())
+        running.tell("end", f"could not be started ({error.strerror})".encode())
     finally:
-        shift.close()
+        running.close()
 
 
-class _Shift:
+class _TaskRun:
     def __init__(self, run: str, task: str):
         self._worker: Any = get_worker()
         self._key = self._worker.get_current_task()
@@ -101,13 +101,13 @@ class _Shift:
         self._name = self._head[2]
         self._count = 0  # events so far
         self._last = 0.0  # when the last one was sent
-        self._orders = _shifts[self._name] = _Orders(run)
+        self._orders = _orders[self._name] = _Orders(run)
 
     def close(self) -> None:
-        """Tidy up. If the owner is gone, nobody else removes what was sent along for the run."""
-        del _shifts[self._name]
+        """Tidy up. If the owner is gone, nobody else removes what was sent for the run."""
+        del _orders[self._name]
         self._orders.close()
-        if not self._is_wanted() and not any(other.run == self._orders.run for other in _shifts.values()):
+        if not self._is_wanted() and not any(other.run == self._orders.run for other in _orders.values()):
             discard(self._orders.run)
 
     def tell(self, kind: str, data: bytes) -> None:

@@ -20,7 +20,7 @@ from arena.sandbox.sandbox_check import SandboxError, settled
 from arena.support import compilation
 from arena.support.text import printable
 from arena.support.version import VERSION
-from arena.worker.job import Away
+from arena.worker.job import Relocation
 from arena.worker.relocation import at_home, localized, portable
 
 _PACKAGES: Final = ("arena", "engine", "protocol", "example_bots")  # ours, whose sources are compared
@@ -31,12 +31,12 @@ _FEW_FILES: Final = 500
 
 
 @attrs.frozen
-class Asked:
+class MachineQuestion:
     """What a machine is asked about. `run` changes from run to run: answers are kept for the same question."""
 
     run: str
     bots: tuple[BotSpec, ...]  # as `portable` and `without_values` make them
-    away: Away = attrs.field(eq=False)
+    relocation: Relocation = attrs.field(eq=False)
     ignored: frozenset[str] = frozenset()  # names of files and folders that belong to no bot
 
 
@@ -52,7 +52,7 @@ class BotFacts(msgspec.Struct, frozen=True):
     interpreter: str = ""  # the hash of what only runs the program, which may differ
 
 
-class Facts(msgspec.Struct, frozen=True):
+class MachineFacts(msgspec.Struct, frozen=True):
     host: str
     arena: str  # its version
     sources: str  # their digest
@@ -66,13 +66,15 @@ class Facts(msgspec.Struct, frozen=True):
         return msgspec.json.encode(self)
 
 
-def unpacked(data: bytes) -> Facts:
-    return msgspec.json.decode(data, type=Facts)
+def unpacked(data: bytes) -> MachineFacts:
+    return msgspec.json.decode(data, type=MachineFacts)
 
 
-def asked_about(run: str, bots: Sequence[BotSpec], away: Away, ignored: frozenset[str] = frozenset()) -> Asked:
+def asked_about(
+    run: str, bots: Sequence[BotSpec], relocation: Relocation, ignored: frozenset[str] = frozenset()
+) -> MachineQuestion:
     """The question about these bots. It has no values of their environments, which may be secrets, except for PATH."""
-    return Asked(run, tuple(map(_without_values, map(portable, bots))), away, ignored)
+    return MachineQuestion(run, tuple(map(_without_values, map(portable, bots))), relocation, ignored)
 
 
 def _without_values(spec: BotSpec) -> BotSpec:
@@ -80,11 +82,11 @@ def _without_values(spec: BotSpec) -> BotSpec:
 
 
 @lru_cache(maxsize=8)
-def facts_of(asked: Asked) -> Facts:
+def facts_of(asked: MachineQuestion) -> MachineFacts:
     """The facts about this machine. They are found out once for each run."""
-    bots = [localized(bot, asked.away) for bot in asked.bots]
+    bots = [localized(bot, asked.relocation) for bot in asked.bots]
     found = {bot.name: _bot_facts(bot, asked) for bot in asked.bots}
-    return Facts(
+    return MachineFacts(
         host=os.environ.get(HOST_VARIABLE) or platform.node(),
         arena=VERSION,
         sources=_sources(),
@@ -120,14 +122,14 @@ def _sources() -> str:
     return total.hexdigest()[:_DIGITS]
 
 
-def _bot_facts(spec: BotSpec, asked: Asked) -> BotFacts:
+def _bot_facts(spec: BotSpec, asked: MachineQuestion) -> BotFacts:
     """The facts about a portable bot."""
-    local = localized(spec, asked.away)
+    local = localized(spec, asked.relocation)
     if missing := missing_program(local):
         return BotFacts(missing=missing)
     if local.is_bundled:
         return BotFacts()
-    named = at_home(fingerprint_of(local), spec, asked.away).files
+    named = at_home(fingerprint_of(local), spec, asked.relocation).files
     interpreter = named.pop(printable(spec.command[0]), "") if has_interpreter(spec.command) else ""
     folder = folder_of(local)
     if folder is None or not folder.exists():

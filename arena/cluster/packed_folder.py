@@ -57,7 +57,7 @@ def _leaving(link: Path, target: Path) -> FolderError:
 
 
 def unpacked_into(folder: Path, data: bytes) -> None:
-    """Write what a parcel holds into a folder. Raises FolderError if a path would leave it, and OSError."""
+    """Write what was packed into a folder. Raises FolderError if a path would leave it, and OSError."""
     found = msgspec.msgpack.decode(zlib.decompress(data), type=list[_Packed])
     for each in sorted(found, key=lambda each: each.target is not None):  # links last: nothing is written through one
         path = _inside(folder, each.path)
@@ -82,19 +82,20 @@ def _inside(folder: Path, name: bytes) -> Path:
 _received: Final[dict[str, Path]] = {}  # by run: the folder with what this process received for it
 
 
-def receive(run: str, parcels: Sequence[bytes]) -> str:
-    """Unpack parcels on this machine, into folders 0, 1, … of one that is returned. Raises FolderError, and OSError."""
+def receive(run: str, folders: Sequence[bytes]) -> str:
+    """Unpack folders of bots on this machine, into folders 0, 1, … of one that is returned. Raises FolderError, and
+    OSError."""
     if run not in _received:
         root = Path(tempfile.mkdtemp(prefix="arena-bots-"))
         try:
             root.chmod(0o755)  # a sandboxed bot may run as another user
-            for number, parcel in enumerate(parcels):
+            for number, data in enumerate(folders):
                 (root / str(number)).mkdir()
-                unpacked_into(root / str(number), parcel)
+                unpacked_into(root / str(number), data)
         except BaseException:
             shutil.rmtree(root, ignore_errors=True)
             raise
-        _received[run] = root  # only now: half a parcel is none, and the next one may arrive whole
+        _received[run] = root  # only now: half a folder is none, and the next one may arrive whole
     return str(_received[run])
 
 

@@ -1,4 +1,4 @@
-"""Prepare the machines of a cluster for a tournament: send folders along, and compare everything."""
+"""Prepare the machines of a cluster for a tournament: ship folders, and compare everything."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ import msgspec
 
 from arena.cluster.comparison import differences
 from arena.cluster.folder import FolderError, folder_of
-from arena.cluster.machine_facts import Asked, Facts, asked_about, facts_of, unpacked
+from arena.cluster.machine_facts import MachineFacts, MachineQuestion, asked_about, facts_of, unpacked
 from arena.cluster.packed_folder import discard, packed, receive
 from arena.journal.file import belongings
 from arena.plan.bot_spec import BotSpec
-from arena.worker.job import Away
+from arena.worker.job import Relocation
 from arena.worker.relocation import localized
 
 _SEND_SECONDS: Final = 600.0  # for all folders
@@ -23,12 +23,12 @@ _LEAVE_SECONDS: Final = 10.0
 
 
 @attrs.frozen
-class Host:
+class Machine:
     """A Dask worker that may play, or why it may not."""
 
     address: str  # of the Dask worker
     name: str  # of the machine
-    away: Away  # where its bots are
+    relocation: Relocation  # where its bots are
     problems: tuple[str, ...] = ()
     answered: bool = True
 
@@ -39,61 +39,63 @@ class Terms:
 
     bots: tuple[BotSpec, ...]
     cwd: str
-    ours: Facts  # what the answer should be
-    parcels: tuple[tuple[str, str, bytes], ...] = ()  # bot, folder, and the folder as bytes, if folders are sent along
+    ours: MachineFacts  # what the answer should be
+    shipped: tuple[tuple[str, str, bytes], ...] = ()  # bot, folder, and the folder as bytes, if folders are shipped
     ignored: frozenset[str] = frozenset()  # names of the tournament's own files, if a bot's folder holds them too
 
     @classmethod
     def of(cls, bots: Sequence[BotSpec], journal: Path | None, *, ship: bool) -> Self:
         """The journal and its secret may lie in the folder of a bot: they change while the tournament is played, and
         no other machine may have them. Raises FolderError if a folder cannot be sent, and OSError."""
-        away = Away(str(Path.cwd()))
+        relocation = Relocation(str(Path.cwd()))
         ignored = frozenset(path.name for path in belongings(journal)) if journal else frozenset[str]()
-        asked = asked_about("", bots, away, ignored)
-        return cls(tuple(bots), away.cwd, facts_of(asked), tuple(_parcels(asked)) if ship else (), ignored)
+        asked = asked_about("", bots, relocation, ignored)
+        return cls(tuple(bots), relocation.cwd, facts_of(asked), tuple(_shipped(asked)) if ship else (), ignored)
 
-    def away(self, root: str | None = None) -> Away:
-        """Where the bots are on a machine, which may have received the parcels in this folder."""
+    def relocation(self, root: str | None = None) -> Relocation:
+        """Where the bots are on a machine, which may have received the folders of bots in this folder."""
         interpreters = {name: bot.interpreter for name, bot in self.ours.bots.items() if bot.interpreter}
         if root is None:
-            return Away(self.cwd, interpreters=interpreters)
+            return Relocation(self.cwd, interpreters=interpreters)
         folders = {}
-        for number, (bot, folder, _) in enumerate(self.parcels):
+        for number, (bot, folder, _) in enumerate(self.shipped):
             there = Path(folder)
             folders[bot] = (str(there.parent if there.is_file() else there), f"{root}/{number}")
-        return Away(self.cwd, folders, interpreters)
+        return Relocation(self.cwd, folders, interpreters)
 
 
-def _parcels(asked: Asked) -> list[tuple[str, str, bytes]]:
+def _shipped(asked: MachineQuestion) -> list[tuple[str, str, bytes]]:
     found = []
     for bot in asked.bots:
-        folder = folder_of(localized(bot, asked.away))
+        folder = folder_of(localized(bot, asked.relocation))
         if folder is not None:
             found.append((bot.name, str(folder), packed(folder, asked.ignored)))
     return found
 
 
-def told(asked: Asked) -> bytes:
+def told(asked: MachineQuestion) -> bytes:
     """The facts about this machine."""
     return facts_of(asked).packed()
 
 
-async def prepared(client: Any, address: str, run: str, terms: Terms) -> Host:
-    """Send the parcels to a Dask worker, and compare its machine with ours."""
-    away = terms.away()
-    if terms.parcels:
-        root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.parcels])
+async def prepared(client: Any, address: str, run: str, terms: Terms) -> Machine:
+    """Send the folders of bots to a Dask worker, and compare its machine with ours."""
+    relocation = terms.relocation()
+    if terms.shipped:
+        root = await _asked(client, address, _SEND_SECONDS, receive, run, [data for _, _, data in terms.shipped])
         if isinstance(root, Exception):
-            return _unfit(address, away, "the folders of bots could not be sent there", root)
-        away = terms.away(root)
-    data = await _asked(client, address, ANSWER_SECONDS, told, asked_about(run, terms.bots, away, terms.ignored))
+            return _unfit(address, relocation, "the folders of bots could not be sent there", root)
+        relocation = terms.relocation(root)
+    data = await _asked(client, address, ANSWER_SECONDS, told, asked_about(run, terms.bots, relocation, terms.ignored))
     if isinstance(data, Exception):
-        return _unfit(address, away, "it does not say what it is like", data)
+        return _unfit(address, relocation, "it does not say what it is like", data)
     try:
         facts = unpacked(data)
     except msgspec.DecodeError:
-        return Host(address, address, away, ("its arena answers in another way; install the same version there",))
-    return Host(address, facts.host, away, tuple(differences(terms.ours, facts)))
+        return Machine(
+            address, address, relocation, ("its arena answers in another way; install the same version there",)
+        )
+    return Machine(address, facts.host, relocation, tuple(differences(terms.ours, facts)))
 
 
 async def left(client: Any, address: str, run: str) -> None:
@@ -113,12 +115,14 @@ async def _asked(client: Any, address: str, seconds: float, function: Any, *argu
     return found.get(address, LookupError("it has left the cluster"))
 
 
-def _unfit(address: str, away: Away, what: str, error: Exception) -> Host:
+def _unfit(address: str, relocation: Relocation, what: str, error: Exception) -> Machine:
     """A Dask worker of which we got only an error. It has answered if the error comes from its own files."""
     if "No module named 'arena" in str(error):  # Dask returns such an error only as a text
-        return Host(address, address, away, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",))
+        return Machine(
+            address, address, relocation, ("the arena is not installed there; `pip install 'schotten-arena[dask]'`",)
+        )
     answered = isinstance(error, FolderError) or (isinstance(error, OSError) and error.errno is not None)
-    return Host(address, address, away, (f"{what}: {_words(error)}",), answered)
+    return Machine(address, address, relocation, (f"{what}: {_words(error)}",), answered)
 
 
 def _words(error: Exception) -> str:

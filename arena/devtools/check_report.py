@@ -24,7 +24,7 @@ _LINE_WIDTH: Final = 110  # a request in full would fill a screen
 
 
 @attrs.frozen
-class Checked:
+class CheckedBot:
     """A bot and what was found about it."""
 
     bot: str
@@ -57,7 +57,7 @@ def finding_text(finding: CheckFinding, earlier: Iterable[CheckFinding] = ()) ->
     return printable_lines("\n".join(lines))
 
 
-def summary(checked: Checked) -> str:
+def summary(checked: CheckedBot) -> str:
     parts = [f"{checked.counts[verdict]} {verdict.value}" for verdict in CheckVerdict if checked.counts[verdict]]
     verdict = "fit to play" if checked.passed else "NOT fit to play"
     if checked.passed and checked.counts[CheckVerdict.SKIPPED]:
@@ -65,7 +65,7 @@ def summary(checked: Checked) -> str:
     return f"{checked.bot}: {verdict} ({', '.join(parts)})"
 
 
-def table(several: Sequence[Checked]) -> str:
+def table(several: Sequence[CheckedBot]) -> str:
     """A row for each bot, and below the table the failures and warnings of each."""
     headers = ["Bot", "CheckVerdict", *(verdict.value.capitalize() for verdict in CheckVerdict)]
     rows = [
@@ -83,7 +83,7 @@ def table(several: Sequence[Checked]) -> str:
     return "\n\n".join(blocks)
 
 
-def transcripts(several: Sequence[Checked]) -> str:
+def transcripts(several: Sequence[CheckedBot]) -> str:
     """What was exchanged with each bot before each of its failures; empty if no bot failed with a connection."""
     blocks = [
         "\n".join([f"# {checked.bot}: {finding.code}: {finding.message}", *finding.transcript])
@@ -94,16 +94,16 @@ def transcripts(several: Sequence[Checked]) -> str:
     return "".join(f"{printable_lines(block)}\n\n" for block in blocks)
 
 
-def as_json(checked: Checked) -> str:
+def as_json(checked: CheckedBot) -> str:
     return json.dumps(_as_object(checked), indent=2)
 
 
-def several_as_json(several: Sequence[Checked]) -> str:
+def several_as_json(several: Sequence[CheckedBot]) -> str:
     passed = all(checked.passed for checked in several)
     return json.dumps({"passed": passed, "bots": [_as_object(checked) for checked in several]}, indent=2)
 
 
-def _as_object(checked: Checked) -> dict[str, Any]:
+def _as_object(checked: CheckedBot) -> dict[str, Any]:
     def is_shown(attribute: "attrs.Attribute[Any]", _: object) -> bool:
         return attribute.name != "transcript"
 
@@ -113,7 +113,7 @@ def _as_object(checked: Checked) -> dict[str, Any]:
     return {"bot": checked.bot, "passed": checked.passed, "checks": checks}
 
 
-def as_junit(several: Sequence[Checked]) -> str:
+def as_junit(several: Sequence[CheckedBot]) -> str:
     suites = [_suite(checked) for checked in several]
     root = suites[0]
     if len(suites) > 1:
@@ -122,7 +122,7 @@ def as_junit(several: Sequence[Checked]) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def _suite(checked: Checked) -> ElementTree.Element:
+def _suite(checked: CheckedBot) -> ElementTree.Element:
     suite = ElementTree.Element(
         "testsuite",
         name=f"arena check {_xml_text(checked.bot)}",

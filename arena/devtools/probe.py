@@ -12,7 +12,7 @@ import trio
 from arena.bots.conversation import LinkClosed, said_text
 from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Question, Referee
 from arena.plan.deals import DealKey, Dealt
 from arena.plan.schedule import RoundId
@@ -143,7 +143,7 @@ class Probe:
         self.matches += 1
         seat = SEATS[self.matches % 2]
         self._score, self._rounds = Score(rules, first=other(seat)), 0
-        self._host = Host(
+        self._messages = MatchMessages(
             self,
             seat,
             match=f"check-{self.matches}",
@@ -152,10 +152,10 @@ class Probe:
             rules=rules.name,
             clock=MatchClock(self.limits.move_ms, None, 0),
         )
-        await self.say(self._host.start_match())
+        await self.say(self._messages.start_match())
 
     async def end_match(self) -> None:
-        await self.say(self._host.end_match(self._score))
+        await self.say(self._messages.end_match(self._score))
 
     async def start_round(self) -> Round:
         self._rounds += 1
@@ -164,7 +164,7 @@ class Probe:
         current = Round(
             Referee(score.rules, dealt.deal, score.first), dealt.revealed(self._rounds), random.Random(seed)
         )
-        await self.say(self._host.start_round(current.referee, current.deal, score, self._bot_seed(seed)))
+        await self.say(self._messages.start_round(current.referee, current.deal, score, self._bot_seed(seed)))
         return current
 
     def _bot_seed(self, of: str) -> int:
@@ -185,7 +185,7 @@ class Probe:
     def _next_question(self, current: Round) -> Question | None:
         """Makes the opponent's moves. Returns the next question to the bot; None if the round is over."""
         referee = current.referee
-        while (ask := referee.ask()) and ask.seat != self._host.seat:
+        while (ask := referee.ask()) and ask.seat != self._messages.seat:
             referee.answer(current.rng.choice(ask.legal).text, 0)
         return ask
 
@@ -196,7 +196,7 @@ class Probe:
         await self._ask(ask)
 
     async def _ask(self, ask: Question) -> None:
-        await self.say(self._host.ask(ask, Clock(self.limits.move_ms, None)))
+        await self.say(self._messages.ask(ask, Clock(self.limits.move_ms, None)))
 
     async def _take_answer(self, current: Round) -> None:
         asked, ignored = trio.current_time(), self._link.ignored
@@ -228,10 +228,10 @@ class Probe:
         """Ends the round as it ended by the rules, or by a fault of the opponent."""
         referee = current.referee
         if fault:
-            referee.forfeit(other(self._host.seat), fault, "the check wants it so")
+            referee.forfeit(other(self._messages.seat), fault, "the check wants it so")
         assert referee.outcome is not None
         self._score = self._score.after(referee.outcome)
-        await self.say(self._host.end_round(referee.outcome, [current.deal]))
+        await self.say(self._messages.end_round(referee.outcome, [current.deal]))
 
     async def expect_silence(self) -> None:
         """Raises Misbehaved if the bot speaks although no request is open."""
@@ -242,7 +242,7 @@ class Probe:
         await self.say(Bye("the check is over"))
 
     async def say(self, message: Message | EncodedRequest | None) -> None:
-        assert message is not None  # the host has something to say: the probe never starts or ends anything twice
+        assert message is not None  # the messages has something to say: the probe never starts or ends anything twice
         try:
             for line in self.mutate(self._link.line_for(message)):
                 with trio.fail_after(self.limits.patience):

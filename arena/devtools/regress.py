@@ -18,7 +18,7 @@ from arena.journal.bot_history import RecordedMatch, RecordedRound
 from arena.journal.endings import Fault
 from arena.journal.lines import game_record
 from arena.match.led_round import LedAnswer, LedFault, LedReferee, RecordedMove, led_play
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Referee
 from arena.plan.bot_spec import BotSpec
 from arena.support.signals import calling_on_signals
@@ -95,7 +95,7 @@ async def _lead(matches: Matches, player: LocalPlayer, watch: Watchdog, tell: Te
 
 
 async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, watch: Watchdog, tell: Tell) -> None:
-    host = Host(
+    messages = MatchMessages(
         player,
         seat,
         match=match.id,
@@ -105,24 +105,26 @@ async def _lead_match(seat: Seat, match: RecordedMatch, player: LocalPlayer, wat
         clock=player.spec.limits.for_match(),
     )
     for recorded in match.rounds:
-        score = await _RepeatedRound(recorded, host, player, watch, tell).lead()
-    if end := host.end_match(score):
+        score = await _RepeatedRound(recorded, messages, player, watch, tell).lead()
+    if end := messages.end_match(score):
         await driven(player.tell(end))
 
 
 class _RepeatedRound:
     """One recorded round, played again with the bot in the seat of the recorded one."""
 
-    def __init__(self, recorded: RecordedRound, host: Host, player: LocalPlayer, watch: Watchdog, tell: Tell):
+    def __init__(
+        self, recorded: RecordedRound, messages: MatchMessages, player: LocalPlayer, watch: Watchdog, tell: Tell
+    ):
         self._recorded = recorded
         self._record: GameRecord = game_record(recorded.line)
         self._moves = tuple(RecordedMove(*move) for move in recorded.line.moves)
         self._score = Score(self._record.rules, self._record.first, recorded.points)  # before the round
-        self._host = host
+        self._messages = messages
         self._player = player
         self._watch = watch
         self._tell = tell
-        self._fault = recorded.fault_at_decision_of(host.seat)
+        self._fault = recorded.fault_at_decision_of(messages.seat)
 
     async def lead(self) -> Score:
         """Plays the round. Returns the score after it. Raises StartFailure if the bot does not start."""
@@ -130,7 +132,7 @@ class _RepeatedRound:
         while start is not None:
             start = await self._lead_from(start)
         assert self._record.outcome is not None
-        if end := self._host.end_round(self._record.outcome, [self._recorded.deal]):
+        if end := self._messages.end_round(self._record.outcome, [self._recorded.deal]):
             await driven(self._player.tell(end))
         return self._score.after(self._record.outcome)
 
@@ -145,15 +147,15 @@ class _RepeatedRound:
         except LeftBetweenRounds as left:
             if due.ask() is None:
                 return start
-            due.forfeit(self._host.seat, left.ending, str(left))
+            due.forfeit(self._messages.seat, left.ending, str(left))
             return due.position + 1
-        if start_match := self._host.start_match():
+        if start_match := self._messages.start_match():
             await driven(self._player.tell(start_match))
         referee = self._referee()
-        start_round = self._host.start_round(referee, self._recorded.deal, self._score, self._bot_seed)
+        start_round = self._messages.start_round(referee, self._recorded.deal, self._score, self._bot_seed)
         await driven(self._player.tell(start_round))
         led = self._led(referee, start)
-        await driven(led_play(led, self._player, self._host, self._watch).play(), self._watch)
+        await driven(led_play(led, self._player, self._messages, self._watch).play(), self._watch)
         if not led.has_failed:
             return None
         await driven(self._player.leave())
@@ -161,7 +163,7 @@ class _RepeatedRound:
 
     @property
     def _bot_seed(self) -> int:
-        return self._recorded.bot_seeds[self._host.seat]
+        return self._recorded.bot_seeds[self._messages.seat]
 
     def _referee(self) -> Referee:
         return Referee(self._record.rules, self._record.deal, self._record.first)
@@ -169,7 +171,7 @@ class _RepeatedRound:
     def _led(self, referee: Referee, start: int) -> LedReferee:
         return LedReferee(
             referee,
-            self._host.seat,
+            self._messages.seat,
             self._moves,
             self._hear,
             asks_last=self._fault is not None,

@@ -24,7 +24,7 @@ from arena.journal.endings import Fault
 from arena.journal.lines import game_record
 from arena.match.led_round import LedAnswer, LedReferee, RecordedClock, RecordedMove, led_play
 from arena.match.match import Match, PlayedRound
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Referee
 from arena.match.round_play import Void
 from arena.plan.bot_spec import BotError, BotSpec
@@ -46,7 +46,7 @@ from protocol.messages import Error, RevealedDeal
 Started = Callable[[Sequence[BotSpec]], Sequence[BotSpec]]
 
 
-class Came(enum.Enum):
+class FaultOutcome(enum.Enum):
     """What became of a fault in another run."""
 
     AGAIN = "the same bot failed in the same way, at the same decision; whatever the details"
@@ -59,14 +59,14 @@ class Came(enum.Enum):
 class Rerun:
     """What happened in the first run, and what in this one."""
 
-    came: Came
+    came: FaultOutcome
     then: str
     now: str
     remarks: tuple[str, ...] = ()  # on why the two may differ
 
     @property
     def came_again(self) -> bool:
-        return self.came is Came.AGAIN
+        return self.came is FaultOutcome.AGAIN
 
 
 class _Bundled:
@@ -98,7 +98,7 @@ class _Bundled:
         """Before the round."""
         return Score(self.rules, self.first, self.start.points)
 
-    def compared(self, came: Came, now: str, remarks: Iterable[str] = ()) -> Rerun:
+    def compared(self, came: FaultOutcome, now: str, remarks: Iterable[str] = ()) -> Rerun:
         fault = self.facts.fault
         then = f"{fault.bot}: {fault.ending}: {fault.detail}"
         return Rerun(came, printable(then), printable(now), tuple(remarks))
@@ -211,7 +211,7 @@ def _alone(bundle: _Bundled, found: Rerun) -> Rerun:
 def _unless_void(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
     """Run it, and once more if the arena itself failed: that says nothing about the bot."""
     found = _run(play)
-    return _run(play) if found is not None and found.came is Came.VOID else found
+    return _run(play) if found is not None and found.came is FaultOutcome.VOID else found
 
 
 def _run(play: Callable[[], Awaitable[Rerun]]) -> Rerun | None:
@@ -237,7 +237,7 @@ async def _lead(bundle: _Bundled, spec: BotSpec, earlier: Sequence[EarlierMatch]
             await driven(player.arrive(bundle.start.welcome_seeds[bundle.seat]))
         except StartFailure as failure:
             now = f"{spec.name}: {Fault.FAILED_TO_START.value}: {failure}"
-            found = bundle.compared(Came.AGAIN if bundle.is_of_start else Came.ANOTHER, now)
+            found = bundle.compared(FaultOutcome.AGAIN if bundle.is_of_start else FaultOutcome.ANOTHER, now)
         else:
             led = _Led(bundle, player, watch)
             found = await led.through(earlier) or await led.to_the_fault()
@@ -259,21 +259,21 @@ class _Led:
         """Lead the bot through the rounds before that of the fault. Returns what was found if it fails there."""
         for each in earlier:
             match = each.recorded
-            host = self._host(each.seat, match.id, match.bots[other(each.seat)], match.planned, match.rules)
+            messages = self._messages(each.seat, match.id, match.bots[other(each.seat)], match.planned, match.rules)
             for recorded in match.rounds:
                 record = game_record(recorded.line)
                 score = Score(record.rules, record.first, recorded.points)
                 moves = tuple(RecordedMove(*move) for move in recorded.line.moves)
                 referee = Referee(record.rules, record.deal, record.first)
                 seed = each.seeds[recorded.address]
-                void = await self._lead(host, referee, recorded.deal, score, seed, moves, asks_last=False)
+                void = await self._lead(messages, referee, recorded.deal, score, seed, moves, asks_last=False)
                 if void is not None or (self._answers and self._answers[-1].fault):
                     return self._found(void, f" in round {recorded.line.id} already")
                 assert record.outcome is not None
-                if end := host.end_round(record.outcome, [recorded.deal]):
+                if end := messages.end_round(record.outcome, [recorded.deal]):
                     await driven(self._player.tell(end))
                 score = score.after(record.outcome)
-            if match.id != self._bundle.start.match and (over := host.end_match(score)):
+            if match.id != self._bundle.start.match and (over := messages.end_match(score)):
                 await driven(self._player.tell(over))
         return None
 
@@ -281,23 +281,25 @@ class _Led:
         """Ask the bot for its decisions in the round of the fault, up to the one at which it failed."""
         bundle, start, dealt = self._bundle, self._bundle.start, self._bundle.dealt
         if bundle.is_of_start:
-            return bundle.compared(Came.NONE, f"no fault; {self._player.spec.name} started and said hello")
+            return bundle.compared(FaultOutcome.NONE, f"no fault; {self._player.spec.name} started and said hello")
         opponent = bundle.facts.bots[other(bundle.seat)].name
-        host = self._host(bundle.seat, start.match, opponent, start.rounds, bundle.rules.name)
+        messages = self._messages(bundle.seat, start.match, opponent, start.rounds, bundle.rules.name)
         referee = Referee(bundle.rules, dealt.deal, bundle.first)
         deal, seed = dealt.revealed(start.number), dealt.bot_seed(bundle.seat)
-        void = await self._lead(host, referee, deal, bundle.score, seed, bundle.moves, asks_last=True)
+        void = await self._lead(messages, referee, deal, bundle.score, seed, bundle.moves, asks_last=True)
         if void is None and (fault := self._answers[-1].fault):
             await driven(self._player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True)))
         return self._found(void)
 
-    def _host(self, seat: Seat, match: str, opponent: str, rounds: int, rules: str) -> Host:
+    def _messages(self, seat: Seat, match: str, opponent: str, rounds: int, rules: str) -> MatchMessages:
         clock = self._player.spec.limits.for_match()
-        return Host(self._player, seat, match=match, opponent=opponent, rounds=rounds, rules=rules, clock=clock)
+        return MatchMessages(
+            self._player, seat, match=match, opponent=opponent, rounds=rounds, rules=rules, clock=clock
+        )
 
     async def _lead(
         self,
-        host: Host,
+        messages: MatchMessages,
         referee: Referee,
         deal: RevealedDeal,
         score: Score,
@@ -307,12 +309,12 @@ class _Led:
         asks_last: bool,
     ) -> Void | None:
         """Lead the bot through one round. Returns why it is void."""
-        if start_match := host.start_match():
+        if start_match := messages.start_match():
             await driven(self._player.tell(start_match))
-        await driven(self._player.tell(host.start_round(referee, deal, score, seed)))
-        led = LedReferee(referee, host.seat, moves, self._answers.append, asks_last=asks_last)
-        clock = RecordedClock(self._player.spec.limits, host.seat, moves)
-        play = led_play(led, self._player, host, self._watch, clock, excuses=True)
+        await driven(self._player.tell(messages.start_round(referee, deal, score, seed)))
+        led = LedReferee(referee, messages.seat, moves, self._answers.append, asks_last=asks_last)
+        clock = RecordedClock(self._player.spec.limits, messages.seat, moves)
+        play = led_play(led, self._player, messages, self._watch, clock, excuses=True)
         return await driven(play.play(), self._watch)
 
     def _found(self, void: Void | None, when: str = "") -> Rerun:
@@ -320,17 +322,17 @@ class _Led:
         `when` is the round, if it is an earlier one."""
         bundle = self._bundle
         if void is not None:
-            return bundle.compared(Came.VOID, f"void: {void.reason}")
+            return bundle.compared(FaultOutcome.VOID, f"void: {void.reason}")
         fault, decision, last = bundle.facts.fault, len(bundle.moves), self._answers[-1]
         if last.fault is None:
-            came, now = Came.NONE, f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
+            came, now = FaultOutcome.NONE, f"no fault; {fault.bot} answers {last.move!r} after {last.ms} ms"
         else:
             is_there = not when and last.position == decision
-            came = Came.AGAIN if is_there and last.fault.ending.value == fault.ending else Came.ANOTHER
+            came = FaultOutcome.AGAIN if is_there and last.fault.ending.value == fault.ending else FaultOutcome.ANOTHER
             if not when and not is_there:
                 when = f" at position {last.position} already, instead of {decision}"
             now = f"{fault.bot}: {last.fault.ending.value}{when}: {last.fault.detail}"
-        return bundle.compared(came, now, () if came is Came.AGAIN else _reasons(bundle, self._answers))
+        return bundle.compared(came, now, () if came is FaultOutcome.AGAIN else _reasons(bundle, self._answers))
 
 
 def _reasons(bundle: _Bundled, answers: Sequence[LedAnswer]) -> Iterator[str]:
@@ -365,11 +367,11 @@ async def _play_live(bundle: _Bundled, specs: Sequence[BotSpec]) -> Rerun:
 def _played(bundle: _Bundled, played: PlayedRound, specs: Sequence[BotSpec]) -> Rerun:
     fault, outcome, before = played.referee.fault, played.referee.outcome, bundle.facts.fault
     if played.void is not None:
-        return bundle.compared(Came.VOID, f"void: {played.void.reason}")
+        return bundle.compared(FaultOutcome.VOID, f"void: {played.void.reason}")
     if fault is not None:
         is_same = (fault.seat, fault.ending.value) == (before.seat, before.ending)
         now = f"{specs[fault.seat].name}: {fault.ending.value}: {fault.detail}"
-        return bundle.compared(Came.AGAIN if is_same else Came.ANOTHER, now)
+        return bundle.compared(FaultOutcome.AGAIN if is_same else FaultOutcome.ANOTHER, now)
     assert outcome is not None
     ended = f"no fault; the round ended by {outcome.ending.value}, {outcome.points[0]} - {outcome.points[1]}"
-    return bundle.compared(Came.NONE, ended)
+    return bundle.compared(FaultOutcome.NONE, ended)

@@ -1,13 +1,13 @@
 """What a hostile bot might try against the machine that it runs on, as a program that a bot can be:
 
-    python3 sandbox_attempts.py BAITS [NAME]...
+    python3 sandbox_attempts.py TARGETS [NAME]...
 
-BAITS is a file that Baits.read reads, and each NAME that of an attempt. Without names, the program makes all that a bot
-survives; it then also leaves a process that runs on, for the host to see what becomes of it. Each result is a line of
-JSON on stdout.
+TARGETS is a file that Targets.read reads, and each NAME that of an attempt. Without names, the program makes all that a
+bot survives; it then also leaves a process that runs on, for the host to see what becomes of it. Each result is a line
+of JSON on stdout.
 
 Each attempt is a function. It returns what it got if the attack succeeded, and raises OSError or Refused if it did not.
-The host lays out baits, and an attempt touches nothing else: without a sandbox the attacks succeed, and do no harm.
+The host lays out targets, and an attempt touches nothing else: without a sandbox the attacks succeed, and do no harm.
 
 This module uses only the standard library and runs on Python 3.9, because a copy of it runs inside the sandbox, on
 whatever interpreter is there.
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-MARK = b"arena-bait-"  # what hidden baits contain, followed by digits that the bot is not told
+MARK = b"arena-target-"  # what hidden targets contain, followed by digits that the bot is not told
 EFFECT_SECONDS = 0.2  # a signal has had its effect by then
 HOLD_SECONDS = 2  # the keeper has measured by then
 _ATTEMPT_SECONDS = 20  # the longest needs two
@@ -38,7 +38,7 @@ _MANY_PROCESSES = 200
 _PIECE = 1 << 20
 _EXAMPLE_ADDRESS = "192.0.2.53"  # of nobody; nothing is sent there
 _SETUID_PROGRAMS = ("/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/newgrp")
-SomeBaits = TypeVar("SomeBaits", bound="Baits")
+SomeTargets = TypeVar("SomeTargets", bound="Targets")
 
 
 class Refused(Exception):
@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Baits:
+class Targets:
     """What the host laid out. In the sandbox, the bot is told of things that it cannot reach."""
 
     hidden: str  # a file of mode 600
@@ -59,7 +59,7 @@ class Baits:
     tcp: int  # the port of a listener on the host's loopback
 
     @classmethod
-    def read(cls: type[SomeBaits], path: str) -> SomeBaits:
+    def read(cls: type[SomeTargets], path: str) -> SomeTargets:
         with open(path, encoding="utf-8") as file:
             return cls(**json.load(file))
 
@@ -67,7 +67,7 @@ class Baits:
 class Attempt(NamedTuple):
     name: str
     promise: str  # what holds if the attempt is refused
-    make: Callable[[Any], str]  # with the baits of its program
+    make: Callable[[Any], str]  # with the targets of its program
     fatal: bool  # whether the bot ends if the promise holds
 
 
@@ -97,35 +97,35 @@ class Attempts(dict[str, Attempt]):
         return register
 
 
-# Processes come last, because the bait among them is killed.
+# Processes come last, because the target among them is killed.
 TRIALS = Attempts()
 
 
 @TRIALS.add("a bot reads no file outside of /usr and its own folder")
-def read_hidden_file(baits: Baits) -> str:
-    return marked(baits.hidden)
+def read_hidden_file(targets: Targets) -> str:
+    return marked(targets.hidden)
 
 
 @TRIALS.add("a bot does not read the folder of another bot")
-def read_opponent(baits: Baits) -> str:
-    return marked(baits.opponent)
+def read_opponent(targets: Targets) -> str:
+    return marked(targets.opponent)
 
 
 def marked(path: str) -> str:
-    """What was got by reading a bait."""
+    """What was got by reading a target."""
     with open(path, "rb") as file:
         if MARK in file.read(1 << 20):
             return f"it read {path}"
-    raise Refused(f"{path} is not the bait")
+    raise Refused(f"{path} is not the target")
 
 
 @TRIALS.add("a bot does not write into its own folder")
-def write_own_folder(baits: Baits) -> str:
-    return written(baits.own)
+def write_own_folder(targets: Targets) -> str:
+    return written(targets.own)
 
 
 @TRIALS.add("a bot writes nowhere but in /tmp and /dev/shm")
-def write_elsewhere(_: Baits) -> str:
+def write_elsewhere(_: Targets) -> str:
     problem = OSError("there is no such folder")
     for folder in ("/", "/dev", "/etc", "/proc", "/proc/1", "/var/tmp", "/run", "/home", "/mnt", "/bin", "/lib"):
         try:
@@ -144,13 +144,13 @@ def written(folder: str) -> str:
 
 
 @TRIALS.add("a bot does not connect to a program on this machine")
-def connect_to_loopback(baits: Baits) -> str:
-    socket.create_connection(("127.0.0.1", baits.tcp), _ANSWER_SECONDS).close()
+def connect_to_loopback(targets: Targets) -> str:
+    socket.create_connection(("127.0.0.1", targets.tcp), _ANSWER_SECONDS).close()
     return "it connected"
 
 
 @TRIALS.add("a bot has no way to any other machine")
-def find_route(_: Baits) -> str:
+def find_route(_: Targets) -> str:
     """To connect a datagram socket sends nothing; the kernel only looks for a way."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect((_EXAMPLE_ADDRESS, 9))
@@ -158,7 +158,7 @@ def find_route(_: Baits) -> str:
 
 
 @TRIALS.add("a program with setuid does not give a bot rights")
-def run_setuid(_: Baits) -> str:
+def run_setuid(_: Targets) -> str:
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         if "NoNewPrivs:\t1\n" in file:
             raise Refused("the kernel ignores setuid for it")
@@ -169,16 +169,16 @@ def run_setuid(_: Baits) -> str:
 
 
 @TRIALS.add("a bot has no more memory than it may", fatal=True)
-def take_memory(baits: Baits) -> str:
+def take_memory(targets: Targets) -> str:
     taken: list[bytes] = []
-    while len(taken) * _PIECE < 2 * baits.memory:
+    while len(taken) * _PIECE < 2 * targets.memory:
         taken.append(b"x" * _PIECE)
     time.sleep(HOLD_SECONDS)
     return f"it had {len(taken)} MiB"
 
 
 @TRIALS.add("a bot has at most as many processes as it may", fatal=True)
-def fork_without_end(_: Baits) -> str:
+def fork_without_end(_: Targets) -> str:
     children: list[int] = []
     try:
         while len(children) < _MANY_PROCESSES:
@@ -199,25 +199,25 @@ def _sleeping_child() -> int:
 
 
 @TRIALS.add("a bot has one session, and with it one share of the processors")
-def leave_session(_: Baits) -> str:
+def leave_session(_: Targets) -> str:
     os.setsid()
     return "it has another session"
 
 
 @TRIALS.add("a bot does not see the processes of the host")
-def see_host_process(baits: Baits) -> str:
-    with open(f"/proc/{baits.host_process}/cmdline", "rb") as file:
+def see_host_process(targets: Targets) -> str:
+    with open(f"/proc/{targets.host_process}/cmdline", "rb") as file:
         if MARK in file.read():
-            return f"it sees process {baits.host_process}"
+            return f"it sees process {targets.host_process}"
     raise Refused("another process has this number")
 
 
 @TRIALS.add("a bot cannot kill the process that holds its sandbox")
-def kill_first_process(baits: Baits) -> str:
+def kill_first_process(targets: Targets) -> str:
     """In a sandbox, the bot would end with it."""
-    os.kill(baits.first_process, signal.SIGKILL)
+    os.kill(targets.first_process, signal.SIGKILL)
     time.sleep(EFFECT_SECONDS)
-    if baits.first_process != 1 and state(baits.first_process) == "Z":
+    if targets.first_process != 1 and state(targets.first_process) == "Z":
         return "it killed another process"
     raise Refused("the signal had no effect")
 
@@ -228,17 +228,17 @@ def state(pid: int) -> str:
         return file.read().rpartition(")")[2].split()[0]
 
 
-def outcome(attempt: Attempt, baits: Baits) -> Result:
+def outcome(attempt: Attempt, targets: Targets) -> Result:
     """The result of making the attempt in this process. An attempt that fails in an unforeseen way was not refused."""
     try:
-        return Result(attempt.name, True, attempt.make(baits)[:_MOST_DETAIL])
+        return Result(attempt.name, True, attempt.make(targets)[:_MOST_DETAIL])
     except (OSError, Refused) as error:
         return Result(attempt.name, False, str(error)[:_MOST_DETAIL])
     except Exception as error:
         return Result(attempt.name, True, f"the attempt itself failed: {error!r}"[:_MOST_DETAIL])
 
 
-def try_apart(attempt: Attempt, baits: Baits) -> Result:
+def try_apart(attempt: Attempt, targets: Targets) -> Result:
     """The result of making the attempt in a child, so that it cannot harm the next. A child that was killed did not
     succeed; of one that does not end, nobody can say that."""
     sys.stdout.flush()
@@ -247,7 +247,7 @@ def try_apart(attempt: Attempt, baits: Baits) -> Result:
     if child == 0:
         try:
             os.close(reader)
-            os.write(writer, outcome(attempt, baits).line().encode())
+            os.write(writer, outcome(attempt, targets).line().encode())
         finally:
             os._exit(0)
     os.close(writer)
@@ -270,10 +270,10 @@ def _heard(attempt: Attempt, reader: int, child: int) -> Result:
     return Result(attempt.name, True, f"no result after {_ATTEMPT_SECONDS} seconds" if not ready else "no result")
 
 
-def results(attempts: Mapping[str, Attempt], baits: Baits, names: Iterable[str] = ()) -> Iterator[Result]:
+def results(attempts: Mapping[str, Attempt], targets: Targets, names: Iterable[str] = ()) -> Iterator[Result]:
     """The results of the attempts with these names; without names, of all that a bot survives."""
     for name in list(names) or [each.name for each in attempts.values() if not each.fatal]:
-        yield try_apart(attempts[name], baits)
+        yield try_apart(attempts[name], targets)
 
 
 def leave_daemon() -> None:
@@ -290,13 +290,13 @@ def leave_daemon() -> None:
     os.waitpid(child, 0)
 
 
-def main(attempts: Mapping[str, Attempt], kind: type[Baits]) -> None:
-    baits, names = kind.read(sys.argv[1]), sys.argv[2:]
+def main(attempts: Mapping[str, Attempt], kind: type[Targets]) -> None:
+    targets, names = kind.read(sys.argv[1]), sys.argv[2:]
     if not names:
         leave_daemon()
-    for result in results(attempts, baits, names):
+    for result in results(attempts, targets, names):
         print(result.line(), flush=True)
 
 
 if __name__ == "__main__":
-    main(TRIALS, Baits)
+    main(TRIALS, Targets)

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 import trio
 
-from arena.devtools.sandbox_attempts import TRIALS, Attempt, Baits, Result
+from arena.devtools.sandbox_attempts import TRIALS, Attempt, Result, Targets
 from arena.devtools.targets import inside, laid_out, told
 from arena.plan.bot_spec import BotSpec
 from arena.plan.sandbox import Level, Sandbox
@@ -53,8 +53,8 @@ async def try_sandbox(user: str | None, tell: Callable[[SandboxFinding], None]) 
         found.append(finding)
         tell(finding)
 
-    with laid_out(_MEMORY) as baits:
-        (spec,) = settled([_bot(inside(baits), user)]).programs
+    with laid_out(_MEMORY) as targets:
+        (spec,) = settled([_bot(inside(targets), user)]).programs
         survived = await _run(spec)
         for attempt in TRIALS.values():
             keep(_finding(attempt, await _run(spec, attempt.name) if attempt.fatal else survived))
@@ -62,10 +62,10 @@ async def try_sandbox(user: str | None, tell: Callable[[SandboxFinding], None]) 
     return found
 
 
-def _bot(baits: Baits, user: str | None) -> BotSpec:
+def _bot(targets: Targets, user: str | None) -> BotSpec:
     """The bot that makes the attempts, with the system's Python if there is one: other users can run it."""
     python = shutil.which("python3", path=_SYSTEM_PROGRAMS) or sys.executable
-    command = (python, "-I", "-S", baits.program, str(told(baits)))
+    command = (python, "-I", "-S", targets.program, str(told(targets)))
     return BotSpec("bots", command, memory=_MEMORY, sandbox=Sandbox(Level.FULL, user=user))
 
 

@@ -13,23 +13,23 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from arena.devtools.sandbox_attempts import MARK, Baits, SomeBaits
+from arena.devtools.sandbox_attempts import MARK, SomeTargets, Targets
 
 _PROGRAM: Final = "sandbox_attempts.py"
 _WAIT_FOR_END: Final = "import sys; sys.stdin.read()"
 
 
 @contextlib.contextmanager
-def laid_out(memory: int) -> Iterator[Baits]:
-    """Lay out baits in a temporary folder, for the duration of the block. Without a sandbox, every bait can be reached;
-    nothing else is touched."""
+def laid_out(memory: int) -> Iterator[Targets]:
+    """Lay out targets in a temporary folder, for the duration of the block. Without a sandbox, every target can be
+    reached; nothing else is touched."""
     mark = new_mark()
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-baits-")))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-targets-")))
         folder.chmod(0o755)  # an arena that is run by root starts a sandboxed bot as another user
         own, hidden, opponent = (new_folder(folder / each) for each in ("own", "hidden", "opponent"))
         first, host = (stack.enter_context(_process(mark)) for _ in range(2))
-        yield Baits(
+        yield Targets(
             hidden=new_file(hidden / "private", mark, 0o600),
             opponent=new_file(opponent / "bot.py", mark),
             own=str(own),
@@ -41,14 +41,14 @@ def laid_out(memory: int) -> Iterator[Baits]:
         )
 
 
-def inside(baits: SomeBaits) -> SomeBaits:
-    """The baits for a bot in a sandbox, where one of them has another name."""
-    return dataclasses.replace(baits, first_process=1)
+def inside(targets: SomeTargets) -> SomeTargets:
+    """The targets for a bot in a sandbox, where one of them has another name."""
+    return dataclasses.replace(targets, first_process=1)
 
 
-def told(baits: Baits) -> Path:
-    """The file that tells the bot of its baits."""
-    return Path(new_file(Path(baits.own) / "baits.json", json.dumps(dataclasses.asdict(baits))))
+def told(targets: Targets) -> Path:
+    """The file that tells the bot of its targets."""
+    return Path(new_file(Path(targets.own) / "targets.json", json.dumps(dataclasses.asdict(targets))))
 
 
 def new_mark() -> str:

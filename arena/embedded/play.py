@@ -22,7 +22,7 @@ from arena.plan.source import ConfigError, Source
 from arena.support.poll_loop import PollLoop
 from arena.support.suggestion import did_you_mean
 from arena.tournament.ledger import begin, end, planned_matches, with_new_key
-from arena.worker.job import Finished, Identified, MatchJob, Report, SoFar, Standing, Voided
+from arena.worker.job import Finished, Identified, MatchJob, Report, RoundVoided, Rulings, SoFar
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score
 from protocol.messages import Request
@@ -122,7 +122,7 @@ def _played(config: Config, bots: tuple[FunctionSpec, FunctionSpec], records: "_
     planned = planned_matches(config)[0]
     assert config.key is not None
     so_far = SoFar(Score(config.rules, planned.first))
-    job = MatchJob(planned, config.rules, bots, config.key, 0, so_far, Standing(), max_faults=0)
+    job = MatchJob(planned, config.rules, bots, config.key, 0, so_far, Rulings(), max_faults=0)
     loop = PollLoop()
     try:
         players = FunctionPlayer(bots[0], loop.now), FunctionPlayer(bots[1], loop.now)
@@ -147,7 +147,7 @@ class _Records:
             case Finished(RoundLine() as line):
                 self._write(line)
                 self.rounds.append(line)
-            case Voided(line):
+            case RoundVoided(line):
                 raise MatchError(line.reason)
 
     def _write(self, line: BotLine | RoundLine) -> None:

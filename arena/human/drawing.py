@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from arena.human.marks import newly_placed
-from arena.human.screen import Stage, TableScreen
+from arena.human.screen import PlayScreen, Stage
 from arena.human.words import time_left, wrapped
 from arena.replay.board import WIDTH, board
 from arena.replay.positions import ReplayStep
@@ -36,7 +36,7 @@ _HELP: Final = """\
   was complete first. Behind a ! is what you cannot choose now."""
 
 
-def drawn(screen: TableScreen, width: int, height: int, seconds: float = 0.0) -> list[str]:
+def drawn(screen: PlayScreen, width: int, height: int, seconds: float = 0.0) -> list[str]:
     """As many lines as the window has. `seconds` have passed since the decision was asked."""
     below = [] if screen.help else _below(screen, width)[: max(3, height - 2)]  # a line is for the title
     space = max(0, height - 1 - len(below))
@@ -54,13 +54,13 @@ def drawn(screen: TableScreen, width: int, height: int, seconds: float = 0.0) ->
     return filled([*body, *[""] * (space - len(body)), *below], _status(screen, seconds), width, height)
 
 
-def _least_news(screen: TableScreen, width: int) -> int:
+def _least_news(screen: PlayScreen, width: int) -> int:
     """How many lines of the news hide the board where there is no room for both: the result."""
     is_over = screen.stage in (Stage.OVER, Stage.ENDED) and not screen.help
     return len(wrapped(screen.news[-1], width)) if is_over and screen.news else 0
 
 
-def _title(screen: TableScreen) -> str:
+def _title(screen: PlayScreen) -> str:
     if not screen.rounds:
         return f"{printable(screen.name)}: waiting for a match"
     left = f"Round {screen.round} of {screen.rounds}  {screen.rules.name}  {printable(screen.name)} - {screen.them}"
@@ -69,11 +69,11 @@ def _title(screen: TableScreen) -> str:
     return f"{padded(left, WIDTH - len(right) - 2)}  {right}"
 
 
-def _help(screen: TableScreen) -> list[str]:
+def _help(screen: PlayScreen) -> list[str]:
     return _HELP.format(more=_AT_SERVER if screen.at_server else _AT_HOME).splitlines()
 
 
-def _board(screen: TableScreen, *, steady: bool = True) -> list[str]:
+def _board(screen: PlayScreen, *, steady: bool = True) -> list[str]:
     if screen.position is None:
         return []
     moved = newly_placed(screen.before, screen.position)
@@ -83,7 +83,7 @@ def _board(screen: TableScreen, *, steady: bool = True) -> list[str]:
     return lines if stone is None else [line.replace(f"[{stone}]", f">{stone}<") for line in lines]
 
 
-def _below(screen: TableScreen, width: int) -> list[str]:
+def _below(screen: PlayScreen, width: int) -> list[str]:
     """What the person decides, and what there is to know about it."""
     about = [line for text in (screen.hint, screen.message) if text for line in wrapped(text, width)[:_MESSAGE_LINES]]
     match screen.stage:
@@ -99,7 +99,7 @@ def _below(screen: TableScreen, width: int) -> list[str]:
             return [*about, "waiting …"]
 
 
-def _chooser(screen: TableScreen) -> list[str]:
+def _chooser(screen: PlayScreen) -> list[str]:
     assert screen.choice is not None
     rows = []
     for place, slot in enumerate(screen.choice.slots):
@@ -114,14 +114,14 @@ def _chooser(screen: TableScreen) -> list[str]:
     return [*rows, f">> {screen.choice.move}" + ("" if legal else "   (illegal; ? says why)")]
 
 
-def _status(screen: TableScreen, seconds: float) -> str:
+def _status(screen: PlayScreen, seconds: float) -> str:
     if screen.typed is not None:
         return "type a move, then Enter; Escape leaves"
     times = time_left(screen.clock, seconds) if screen.clock is not None else ""
     return times + "  ".join(_keys(screen))
 
 
-def _keys(screen: TableScreen) -> Iterator[str]:
+def _keys(screen: PlayScreen) -> Iterator[str]:
     """The keys that do something now."""
     if screen.help:
         yield "h back"

@@ -1,8 +1,9 @@
 """A person who plays a match of this arena, as the tournament sees them: a player on a connection that does not leave
 the process.
 
-The person's end of the connection (person_client.py) runs in a task of its own. A closed desk closes the connection. To
-take back a decision, that end says so on the connection and leaves; then the round is led back to that decision.
+The person's end of the connection (person_client.py) runs in a task of its own. A closed user interface closes the
+connection. To take back a decision, that end says so on the connection and leaves; then the round is led back to that
+decision.
 """
 
 import contextlib
@@ -15,20 +16,20 @@ import trio
 from arena.bots.link import Link
 from arena.bots.player import Gone, Player, TakenBack
 from arena.bots.wants import Await, Logic
-from arena.human.person_client import TAKE_BACK, Guest
-from arena.human.user_interface import Desk
+from arena.human.person_client import TAKE_BACK, PersonClient
+from arena.human.user_interface import UserInterface
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec
 from arena.support.streams import TcpStream
 from protocol.messages import BotMessage
 
 
-class PersonAtTable:
-    """The person at `desk`, as a tournament needs them (arena.tournament.player_sources.Table). `hints`: the desk shows
-    what an evaluator would play."""
+class LocalPerson:
+    """The person at this machine, as a tournament needs them (arena.tournament.player_sources.PersonSource). `hints`:
+    the interface shows what an evaluator would play."""
 
-    def __init__(self, desk: Desk, *, hints: bool = False):
-        self.desk = desk
+    def __init__(self, interface: UserInterface, *, hints: bool = False):
+        self.interface = interface
         self.hints = hints
         self._stop: Callable[[], None] = lambda: None
         self._leaving = trio.CancelScope()
@@ -38,10 +39,10 @@ class PersonAtTable:
     async def attended(self, stop: Callable[[], None]) -> AsyncIterator[None]:
         """The person can play during the block, and then looks at how the match ended. `stop` ends the tournament."""
         self._stop = stop
-        async with self.desk.open(), trio.open_nursery() as self._nursery:
+        async with self.interface.open(), trio.open_nursery() as self._nursery:
             yield
             with self._leaving:
-                await self.desk.ready()
+                await self.interface.ready()
             self._nursery.cancel_scope.cancel()
 
     def leave(self) -> None:
@@ -53,8 +54,8 @@ class PersonAtTable:
 
     async def wanted(self) -> None:
         """Wait until the person wants to play on. Stops the tournament if they have left."""
-        await self.desk.ready()
-        if self.desk.closed.is_set():
+        await self.interface.ready()
+        if self.interface.closed.is_set():
             self._stop()
             await trio.sleep_forever()
 
@@ -62,7 +63,7 @@ class PersonAtTable:
         """The arena's end of a new connection to the person."""
         assert self._nursery is not None
         ours, theirs = socket.socketpair()
-        self._nursery.start_soon(Guest(name, self.desk).converse, TcpStream(theirs))
+        self._nursery.start_soon(PersonClient(name, self.interface).converse, TcpStream(theirs))
         return TcpStream(ours)
 
 
@@ -79,11 +80,11 @@ class PersonLink(Link):
 class HumanPlayer(Player):
     """A person in one match."""
 
-    def __init__(self, spec: AnySpec, table: PersonAtTable):
+    def __init__(self, spec: AnySpec, person: LocalPerson):
         super().__init__(spec)
-        self._table = table
+        self._person = person
         self._stream: TcpStream | None = None
-        self.has_hints = table.hints
+        self.has_hints = person.hints
 
     def now(self) -> float:
         return trio.current_time()
@@ -94,9 +95,9 @@ class HumanPlayer(Player):
         return False
 
     def arrive(self, seed: int | None = None) -> Logic[None]:  # noqa: ARG002
-        yield Await(self._table.wanted)
+        yield Await(self._person.wanted)
         if self.link is None:
-            self._stream = self._table.connect(self.spec.name)
+            self._stream = self._person.connect(self.spec.name)
             self.link = PersonLink(self._stream)
             yield from self.greet(self.link, math.inf)
 

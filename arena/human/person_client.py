@@ -8,7 +8,7 @@ from typing import Final, cast
 import trio
 
 from arena.human.screen import Wish
-from arena.human.user_interface import Desk
+from arena.human.user_interface import UserInterface
 from engine.errors import EngineError
 from protocol.errors import Code, RemoteProtocolError
 from protocol.framing import LineBuffer
@@ -23,10 +23,10 @@ _CHUNK: Final = 64 * 1024
 TAKE_BACK: Final = b'{"type":"take_back"}'
 
 
-class Guest:
-    def __init__(self, name: str, desk: Desk):
+class PersonClient:
+    def __init__(self, name: str, interface: UserInterface):
         self._hello = BotHello(PROTOCOL, name)
-        self._desk = desk
+        self._interface = interface
 
     async def converse(self, stream: trio.abc.Stream) -> None:
         """Play on this connection until either side closes it. Raises RemoteProtocolError in a group."""
@@ -35,10 +35,10 @@ class Guest:
             with _ends_with_the_connection():
                 await self._listen(stream, nursery)
             nursery.cancel_scope.cancel()
-        self._desk.hung_up()
+        self._interface.hung_up()
 
     async def _leave_when_closed(self, conversation: trio.CancelScope) -> None:
-        await self._desk.closed.wait()
+        await self._interface.closed.wait()
         conversation.cancel()
 
     async def _listen(self, stream: trio.abc.Stream, nursery: trio.Nursery) -> None:
@@ -58,13 +58,13 @@ class Guest:
                         pass  # a message that this version does not know
                     case _:
                         with _only_real_rounds():
-                            self._desk.told(cast("ServerMessage", message))
+                            self._interface.told(cast("ServerMessage", message))
 
     async def _answer(
         self, request: Request, stream: trio.abc.Stream, session: Session, conversation: trio.CancelScope
     ) -> None:
         with _only_real_rounds():
-            move = await self._desk.choose(request)
+            move = await self._interface.choose(request)
         with _ends_with_the_connection():
             if isinstance(move, Wish):
                 await stream.send_all(TAKE_BACK + b"\n")

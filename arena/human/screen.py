@@ -1,4 +1,4 @@
-"""What the person at the table sees, and what each key does, independent of a terminal. Pure: a message or a key turns
+"""What the person who plays sees, and what each key does, independent of a terminal. Pure: a message or a key turns
 a screen into a new one."""
 
 import enum
@@ -57,7 +57,7 @@ class Wish(enum.Enum):
 
 
 @attrs.frozen(eq=False)
-class TableScreen:
+class PlayScreen:
     name: str  # of the person
     opponent: str = ""
     rules: RuleSet = _BASE
@@ -83,7 +83,7 @@ class TableScreen:
 
     # What the server says
 
-    def told(self, message: ServerMessage) -> "TableScreen":
+    def told(self, message: ServerMessage) -> "PlayScreen":
         """The screen after a message that is not a request. Raises EngineError if it cannot come from a round."""
         match message:
             case Welcome():
@@ -101,7 +101,7 @@ class TableScreen:
                 return attrs.evolve(self, message=printable(message.message))
         return self
 
-    def _round_started(self, start: RoundStart) -> "TableScreen":
+    def _round_started(self, start: RoundStart) -> "PlayScreen":
         if self.kept is not None:
             return attrs.evolve(self, stage=Stage.THINKING, decided=self.kept)
         begins = "You begin." if start.first == "you" else f"{self.them} begins."
@@ -121,7 +121,7 @@ class TableScreen:
             has_taken_back=False,
         )
 
-    def asked(self, request: Request) -> "TableScreen":
+    def asked(self, request: Request) -> "PlayScreen":
         """The screen for a decision. Raises EngineError if the request cannot come from a round."""
         view = view_of(self.rules, request)
         choice = Choice.begun(view, self.cursor)
@@ -148,7 +148,7 @@ class TableScreen:
             return (*self.news, *new)
         return tuple(new[-_NEWS_LINES:]) or self.news
 
-    def _round_over(self, end: RoundEnd) -> "TableScreen":
+    def _round_over(self, end: RoundEnd) -> "PlayScreen":
         points = self.points[0] + end.points.yours, self.points[1] + end.points.theirs
         over = attrs.evolve(self._idle(Stage.OVER), points=points)
         if end.state is not None and self.kept is None:
@@ -158,12 +158,12 @@ class TableScreen:
             over = attrs.evolve(over, position=view.position, before=self.position, news=(*self.news, *last))
         return attrs.evolve(over, news=(*over.news, result_of_round(end, self.them)))
 
-    def _match_over(self, end: MatchEnd) -> "TableScreen":
+    def _match_over(self, end: MatchEnd) -> "PlayScreen":
         points = end.points.yours, end.points.theirs
         news = (*self.news, result_of_match(end.result, points))
         return attrs.evolve(self._idle(Stage.ENDED), news=news, points=points)
 
-    def _idle(self, stage: Stage) -> "TableScreen":
+    def _idle(self, stage: Stage) -> "PlayScreen":
         cursor = self.choice.left_at if self.choice is not None else self.cursor
         idle = attrs.evolve(self, stage=stage, choice=None, clock=None, hint="", typed=None, kept=None)
         return attrs.evolve(idle, cursor=cursor)
@@ -174,7 +174,7 @@ class TableScreen:
 
     # What the person presses
 
-    def press(self, key: str) -> "TableScreen | Move | Wish":
+    def press(self, key: str) -> "PlayScreen | Move | Wish":
         if self.typed is not None:
             return self._type(key)
         if key == "h" or (self.help and key in ("escape", "q", "enter")):
@@ -203,7 +203,7 @@ class TableScreen:
                 return attrs.evolve(self, typed="", message="")
         return self
 
-    def _choosing(self, choice: Choice) -> "TableScreen":
+    def _choosing(self, choice: Choice) -> "PlayScreen":
         return attrs.evolve(self, choice=choice, message=self._reason(choice), help=False)
 
     def _reason(self, choice: Choice) -> str:
@@ -211,27 +211,27 @@ class TableScreen:
         why = choice.view.why_claim(choice.move, self.them)
         return f"{choice.move}: {why}" if why else ""
 
-    def _play(self, move: str) -> "TableScreen | Move":
+    def _play(self, move: str) -> "PlayScreen | Move":
         assert self.choice is not None
         if move in self.choice.view.legal:
             return Move(move)
         return attrs.evolve(self, typed=None, message=printable(self.choice.view.refusal(move)))
 
-    def _claim(self, choice: Choice) -> "TableScreen | Move":
+    def _claim(self, choice: Choice) -> "PlayScreen | Move":
         """Claim the chosen stone. In another phase, or if `done` is chosen, say what to do instead."""
         if choice.view.phase is Phase.CLAIM and choice.move == DONE:
             return self._choosing(choice.with_first(choice.view.legal[0].split()[-1]))
         return self._play(choice.move if choice.view.phase is Phase.CLAIM else f"claim {choice.stone or 1}")
 
-    def _explained(self, choice: Choice) -> "TableScreen":
+    def _explained(self, choice: Choice) -> "PlayScreen":
         move = choice.move
         if move not in choice.view.legal:
             explained = self._play(move)
-            assert isinstance(explained, TableScreen)
+            assert isinstance(explained, PlayScreen)
             return explained
         return attrs.evolve(self, message=self._reason(choice) or f"{move}: this is legal; Enter plays it")
 
-    def _taken_back(self) -> "TableScreen | Wish":
+    def _taken_back(self) -> "PlayScreen | Wish":
         if self.at_server:
             return attrs.evolve(self, message=_NO_TAKE_BACK)
         if self.stage is not Stage.CHOOSING:
@@ -240,7 +240,7 @@ class TableScreen:
             return attrs.evolve(self, message="There is no decision of yours to take back in this round.")
         return Wish.TAKE_BACK
 
-    def _type(self, key: str) -> "TableScreen | Move | Wish":
+    def _type(self, key: str) -> "PlayScreen | Move | Wish":
         assert self.typed is not None
         match key:
             case "enter":
@@ -251,12 +251,12 @@ class TableScreen:
                 return self._typing(self.typed[:-1] if self.typed else None)
         return self._typing((self.typed + key)[:_LONGEST_MOVE]) if len(key) == 1 and key.isprintable() else self
 
-    def _typing(self, typed: str | None) -> "TableScreen":
+    def _typing(self, typed: str | None) -> "PlayScreen":
         return attrs.evolve(self, typed=typed)
 
     # What the person did
 
-    def played(self, move: str) -> "TableScreen":
+    def played(self, move: str) -> "PlayScreen":
         """The screen after the person's move, until the server says more."""
         assert self.choice is not None
         view = self.choice.view
@@ -271,6 +271,6 @@ class TableScreen:
             decided=self.decided + 1,
         )
 
-    def took_back(self) -> "TableScreen":
+    def took_back(self) -> "PlayScreen":
         waiting = self._idle(Stage.WAITING)
         return attrs.evolve(waiting, kept=self.decided - 1, has_taken_back=True, news=(), message=_NOT_RATED)

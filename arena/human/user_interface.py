@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 import attrs
 import trio
 
-from arena.human.screen import Stage, TableScreen, Wish
+from arena.human.screen import PlayScreen, Stage, Wish
 from arena.human.view import DecisionView
 from protocol.messages import Request, ServerMessage
 
@@ -18,8 +18,8 @@ def no_hint(_view: DecisionView) -> str:
     return ""
 
 
-class Desk(abc.ABC):
-    def __init__(self, screen: TableScreen, hint: Hint = no_hint):
+class UserInterface(abc.ABC):
+    def __init__(self, screen: PlayScreen, hint: Hint = no_hint):
         self.screen = screen
         self.closed = trio.Event()  # set once the person can neither see nor say anything any more
         self._hint = hint
@@ -27,7 +27,7 @@ class Desk(abc.ABC):
 
     @abc.abstractmethod
     def open(self) -> AbstractAsyncContextManager[None]:
-        """The desk is in use during the block."""
+        """The interface is in use during the block."""
 
     @abc.abstractmethod
     def show(self) -> None:
@@ -41,7 +41,7 @@ class Desk(abc.ABC):
     def say(self, text: str) -> None:
         """Print a line about the match, now or as soon as the person can see it."""
 
-    def turn_to(self, screen: TableScreen) -> None:
+    def turn_to(self, screen: PlayScreen) -> None:
         self.screen = screen
         self.show()
         self._notify()
@@ -51,7 +51,7 @@ class Desk(abc.ABC):
         changed.set()
 
     async def changed(self) -> None:
-        """Wait until the screen changes or the desk is closed."""
+        """Wait until the screen changes or the interface is closed."""
         await self._changed.wait()
 
     def close(self) -> None:
@@ -75,6 +75,6 @@ class Desk(abc.ABC):
         return await self.decide()
 
     async def ready(self) -> None:
-        """Wait until the round is over and the person has seen how it ended; or until the desk is closed."""
+        """Wait until the round is over and the person has seen how it ended; or until the interface is closed."""
         while self.screen.stage is not Stage.WAITING and not self.closed.is_set():
             await self.changed()

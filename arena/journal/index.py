@@ -80,7 +80,7 @@ class Order(enum.Enum):
 
 
 @attrs.frozen
-class Wanted:
+class RoundFilter:
     """Which rounds of a journal, and in which order."""
 
     bots: Sequence[str] = ()  # each of them played in the round
@@ -147,7 +147,7 @@ def round_address(id: str, line: int, ambiguous: bool) -> str:
     return f"{id}@{line}" if ambiguous else id
 
 
-def chosen(rounds: Sequence[ListedRound], wanted: Wanted) -> list[ListedRound]:
+def chosen(rounds: Sequence[ListedRound], wanted: RoundFilter) -> list[ListedRound]:
     """The wanted rounds, in the wanted order. Raises ValueError if no round has a bot or rules that are wanted."""
     for name in (*wanted.bots, *filter(None, (wanted.lost_by, wanted.won_by))):
         _expect(name, "bot is called", {bot for each in rounds for bot in each.bots})
@@ -171,7 +171,7 @@ def _expect(name: str, what: str, known: set[str]) -> None:
         raise ValueError(f"no {what} {name!r}; there are: {names}{did_you_mean(name, known)}")
 
 
-def _fits(each: ListedRound, wanted: Wanted) -> bool:
+def _fits(each: ListedRound, wanted: RoundFilter) -> bool:
     return (
         set(wanted.bots) <= set(each.bots)
         and (not wanted.endings or each.ending.value in wanted.endings)

@@ -13,7 +13,7 @@ import attrs
 
 from arena.bots.player import Player
 from arena.journal.endings import Fault
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Question, Referee
 from arena.match.round_play import RoundPlay, TimeKeeper
 from arena.plan.round_clock import RoundClock, TimeLeft
@@ -131,14 +131,14 @@ class LedReferee:
 def led_play(
     led: LedReferee,
     player: Player,
-    host: Host,
+    messages: MatchMessages,
     stalls: Stalls,
     clock: TimeKeeper | None = None,
     *,
     excuses: bool = False,
 ) -> RoundPlay:
     """What plays the led round with the bot. `excuses`: lateness may be excused, as in a tournament."""
-    return RoundPlay(led, (player, player), (host, host), stalls, lambda _: excuses, ((), lambda: None), clock)
+    return RoundPlay(led, (player, player), (messages, messages), stalls, lambda _: excuses, ((), lambda: None), clock)
 
 
 class RecordedClock:

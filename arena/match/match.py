@@ -11,7 +11,7 @@ from arena.bots.wants import Both, Logic, Run
 from arena.journal.endings import Fault, seats_at_fault
 from arena.journal.lines import AssistedLine
 from arena.match.audience import Audience, Scene, Sight
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Move, Referee
 from arena.match.round_play import Players, RoundPlay, Void, Watched
 from arena.plan.deals import Dealt
@@ -78,11 +78,11 @@ class Match:
         self._audience = audience
         self._before_deal = before_deal
         self._of_voids: list[RevealedDeal] = []  # to be revealed with the next round
-        self._hosts = self._host(SEATS[0]), self._host(SEATS[1])
+        self._messages_by_seat = self._messages(SEATS[0]), self._messages(SEATS[1])
 
-    def _host(self, seat: Seat) -> Host:
+    def _messages(self, seat: Seat) -> MatchMessages:
         player = self._players[seat]
-        return Host(
+        return MatchMessages(
             player,
             seat,
             match=self.planned.id,
@@ -116,8 +116,8 @@ class Match:
         if referee.fault:
             played = attrs.evolve(played, bundle=self._keep_fault(played, self._players))
         yield from self._tell_result(played, score, deal)
-        for player, host in zip(self._players, self._hosts, strict=True) if begun else ():
-            player.note_round(planned.id, dealt.bot_seed(host.seat))
+        for player, messages in zip(self._players, self._messages_by_seat, strict=True) if begun else ():
+            player.note_round(planned.id, dealt.bot_seed(messages.seat))
         return played
 
     def _play_from(
@@ -137,16 +137,16 @@ class Match:
             return void, False
         yield from self._before_deal()
         deal_hash = hash_of(deal)
-        for player, host in zip(self._players, self._hosts, strict=True):
-            seed = dealt.bot_seed(host.seat)
-            yield from player.tell(host.start_round(referee, deal, score, seed, deal_hash=deal_hash))
+        for player, messages in zip(self._players, self._messages_by_seat, strict=True):
+            seed = dealt.bot_seed(messages.seat)
+            yield from player.tell(messages.start_round(referee, deal, score, seed, deal_hash=deal_hash))
         referee.lead(*played_before)
         watched = self._watched(planned, referee, score)
         clock = RoundClock((self._players[0].spec.limits, self._players[1].spec.limits))
         for seat, _, ms in referee.moves:  # played before
             if ms is not None:
                 clock.spend(seat, ms)
-        play = RoundPlay(referee, self._players, self._hosts, self._stalls, self._may_excuse, watched, clock)
+        play = RoundPlay(referee, self._players, self._messages_by_seat, self._stalls, self._may_excuse, watched, clock)
         return (yield Run(play.play())), True
 
     def _assisted(self, taken_back: Sequence[Seat]) -> AssistedLine | None:
@@ -170,12 +170,12 @@ class Match:
     def _seat_both(self, referee: Referee, dealt: Dealt) -> Logic[Void | None]:
         """Get both bots to the table. A bot that does not come loses the round; if neither comes, there is no winner.
         Returns why the round is void if a bot was late because the arena stood still."""
-        if all(self._players[seat].is_here and self._hosts[seat].between_rounds for seat in SEATS):
+        if all(self._players[seat].is_here and self._messages_by_seat[seat].between_rounds for seat in SEATS):
             return None  # as in every round but the first
         came = yield Both(self._seat_one(SEATS[0], dealt), self._seat_one(SEATS[1], dealt))
         failures: dict[Seat, NotSeated] = {seat: came[seat] for seat in SEATS if came[seat] is not None}
-        for player, host in zip(self._players, self._hosts, strict=True):
-            if host.seat not in failures and (start := host.start_match()):
+        for player, messages in zip(self._players, self._messages_by_seat, strict=True):
+            if messages.seat not in failures and (start := messages.start_match()):
                 yield from player.tell(start)
         for seat, failure in failures.items():
             if void := self._excused(seat, failure):
@@ -233,17 +233,17 @@ class Match:
         if self._audience is not None:
             self._audience.round_over(self._scene(played.planned, score), outcome)
         deals, self._of_voids = [*self._of_voids, deal], []
-        for player, host in zip(self._players, self._hosts, strict=True):
-            at_fault = fault is not None and fault.seat == host.seat and player.link is not None
+        for player, messages in zip(self._players, self._messages_by_seat, strict=True):
+            at_fault = fault is not None and fault.seat == messages.seat and player.link is not None
             if fault and at_fault:
                 yield from player.tell(Error(fault.code or fault.ending.value, fault.detail, fatal=True))
-            if end := host.end_round(outcome, deals):
+            if end := messages.end_round(outcome, deals):
                 yield from player.tell(end)
             if at_fault:
                 yield from player.leave()
 
     def conclude(self, score: Score) -> Logic[None]:
         """Send the result of the match to both bots."""
-        for player, host in zip(self._players, self._hosts, strict=True):
-            if end := host.end_match(score):
+        for player, messages in zip(self._players, self._messages_by_seat, strict=True):
+            if end := messages.end_match(score):
                 yield from player.tell(end)

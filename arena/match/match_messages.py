@@ -1,11 +1,11 @@
 """All messages for one bot in a match. Pure.
 
-Theory of operation. A host makes the messages for the bot at one seat, in the order of the protocol: `start_match`, for
-each round `start_round`, then `ask` for each decision and `end_round`, and at last `end_match`. It owns the
-hash that promises a deal. The session of the bot's connection numbers requests, and says what the bot has received. So
-a bot that reconnected gets the start of the match again, and a bot for which a round never began does not get its end:
-where there is nothing to send, the message is None. The host never waits: the caller sends the messages and keeps the
-time. A match does so through players, the checker through a probe.
+Theory of operation. A MatchMessages makes the messages for the bot at one seat, in the order of the protocol:
+`start_match`, for each round `start_round`, then `ask` for each decision and `end_round`, and at last `end_match`. It
+owns the hash that promises a deal. The session of the bot's connection numbers requests, and says what the bot has
+received. So a bot that reconnected gets the start of the match again, and a bot for which a round never began does not
+get its end: where there is nothing to send, the message is None. It never waits: the caller sends the messages and
+keeps the time. A match does so through players, the checker through a probe.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ from protocol.messages import (
 from protocol.session import Session, State
 
 
-class Guest(Protocol):
-    """The bot, as its host sees it."""
+class Recipient(Protocol):
+    """The bot that the messages are for."""
 
     @property
     def session(self) -> Session | None:
@@ -41,19 +41,19 @@ class Guest(Protocol):
         """Whether requests to the bot shall list the legal moves."""
 
 
-class Host:
+class MatchMessages:
     """Makes the messages for the bot at `seat` in the match named `match`."""
 
     def __init__(
-        self, guest: Guest, seat: Seat, *, match: str, opponent: str, rounds: int, rules: str, clock: MatchClock
+        self, recipient: Recipient, seat: Seat, *, match: str, opponent: str, rounds: int, rules: str, clock: MatchClock
     ):
         self.seat = seat
-        self._guest = guest
+        self._recipient = recipient
         self._match_start = MatchStart(match, opponent, rounds, rules, clock)
 
     @property
     def _state(self) -> State | None:
-        session = self._guest.session
+        session = self._recipient.session
         return None if session is None else session.state
 
     @property
@@ -95,15 +95,15 @@ class Host:
 
     def ask(self, question: Question, clock: Clock) -> EncodedRequest:
         """The request for a decision."""
-        guest = self._guest
-        return question.request(self._next_id(), self._round_start.points, clock, with_legal=guest.wants_legal)
+        recipient = self._recipient
+        return question.request(self._next_id(), self._round_start.points, clock, with_legal=recipient.wants_legal)
 
     def ask_again(self, request: EncodedRequest) -> EncodedRequest:
         """The same request for another connection, which may have been used before and then has ids of its own."""
         return request.with_id(max(request.id, self._next_id()))
 
     def _next_id(self) -> int:
-        session = self._guest.session
+        session = self._recipient.session
         assert session is not None  # the bot is connected
         return session.next_id
 

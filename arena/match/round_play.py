@@ -21,7 +21,7 @@ from arena.bots.conversation import LinkClosed
 from arena.bots.player import Gone, Player
 from arena.bots.wants import Ask, BotLink, Logic
 from arena.journal.endings import Fault
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Question
 from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
 from arena.support.timekeeping import Stalls, TimeIsUp
@@ -31,7 +31,7 @@ from protocol.messages import BotAction, BotMessage, EncodedRequest
 from protocol.session import State
 
 Players = tuple[Player, Player]
-Hosts = tuple[Host, Host]
+MessagesBySeat = tuple[MatchMessages, MatchMessages]
 # The spectators, and what to call after a move while there are any.
 Watched = tuple[Sized, Callable[[], None]]
 
@@ -70,7 +70,7 @@ class RoundPlay:
         self,
         referee: Questions,
         players: Players,
-        hosts: Hosts,
+        messages: MessagesBySeat,
         stalls: Stalls,
         may_excuse: Callable[[str], bool],
         watched: Watched,
@@ -78,7 +78,7 @@ class RoundPlay:
     ):
         self._referee = referee
         self._players = players
-        self._hosts = hosts
+        self._messages_by_seat = messages
         self._stalls = stalls
         self._may_excuse = may_excuse
         self._watched = watched
@@ -107,7 +107,7 @@ class RoundPlay:
     def _ask_until_over(self) -> Logic[None]:
         """Ask and apply answers as long as they come in time. Raises TimeIsUp, RemoteProtocolError or Gone if the bot
         fails."""
-        referee, clock, hosts = self._referee, self._clock, self._hosts
+        referee, clock, messages = self._referee, self._clock, self._messages_by_seat
         watchers, look = self._watched
         while to_ask := referee.ask():
             self._seat = seat = to_ask.seat
@@ -115,7 +115,7 @@ class RoundPlay:
             link = player.link
             assert link is not None
             shown, budget = clock.left(seat)
-            request = hosts[seat].ask(to_ask, shown)
+            request = messages[seat].ask(to_ask, shown)
             self._question = question = Ask(link.line_for(request), budget / 1000)
             if opponent is not None:
                 question.meanwhile = opponent.stop_late
@@ -143,14 +143,14 @@ class RoundPlay:
     def _ask_again(self, request: EncodedRequest, question: Ask, closed: LinkClosed) -> Logic[tuple[BotMessage, Ask]]:
         """Repeat the request each time the bot has reconnected. Raises TimeIsUp, Gone or RemoteProtocolError if the bot
         fails."""
-        player, host = self._players[self._seat], self._hosts[self._seat]
+        player, messages = self._players[self._seat], self._messages_by_seat[self._seat]
         while True:
             yield from player.come_back(str(closed), question.until)
-            for message in host.start_again():
+            for message in messages.start_again():
                 yield from player.tell(message)
             link = player.link
             assert link is not None
-            self._question = question = question.again(link.line_for(host.ask_again(request)))
+            self._question = question = question.again(link.line_for(messages.ask_again(request)))
             try:
                 return (yield from link.ask(question)), question
             except LinkClosed as again:

@@ -84,15 +84,15 @@ class Overrun(Struct, frozen=True):
         raise AssertionError(f"unknown limit of a keeper: {limit!r}")
 
 
-class Killed(Struct, frozen=True):
+class KillCause(Struct, frozen=True):
     """What ended a bot, if it was neither the bot itself nor its keeper."""
 
     words: str
     is_shortage: bool  # the kernel killed it, which a bot in a sandbox cannot bring about alone
 
 
-_BY_KERNEL: Final = Killed("the kernel killed it, because the machine was short of memory", is_shortage=True)
-_WITHOUT_KEEPER: Final = Killed("its keeper, a process of the arena, was killed", is_shortage=False)
+_BY_KERNEL: Final = KillCause("the kernel killed it, because the machine was short of memory", is_shortage=True)
+_WITHOUT_KEEPER: Final = KillCause("its keeper, a process of the arena, was killed", is_shortage=False)
 
 
 class AwaitableEvent(Protocol):
@@ -118,7 +118,7 @@ class KeptProcess(Generic[E]):
     exit_status: int | None = None  # negative for a signal
     overrun: Overrun | None = None
     refused: int | None = None
-    killed: Killed | None = None
+    killed: KillCause | None = None
     never_ran: bool = False  # its sandbox ended before the bot's program ran
     failure: str | None = None  # traceback of the keeper: a bug of ours, or a machine that ran out of a resource
     _unread: bytes = b""

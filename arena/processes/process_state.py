@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic
 
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
-from arena.processes.launch import E, KeeperFailed, KeptProcess, Killed, Overrun, StartRefused
+from arena.processes.launch import E, KeeperFailed, KeptProcess, KillCause, Overrun, StartRefused
 from arena.processes.process_tree import descendants, may_run, private_memory_of, quick_children
 from arena.sandbox.sandbox_view import SandboxError
 from arena.support.suggestion import did_you_mean
@@ -69,7 +69,7 @@ class ProcessState(Generic[E]):
         return self.kept.overrun
 
     @property
-    def killed(self) -> Killed | None:
+    def killed(self) -> KillCause | None:
         """What ended the bot, if it was neither the bot itself nor its keeper. Raises KeeperFailed."""
         self._look()
         return self.kept.killed

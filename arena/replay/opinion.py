@@ -34,7 +34,7 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     return [line.replace("\0%", " %") for line in lines]
 
 
-def standing(analysis: Analysis, replay: Replay, number: int) -> str:
+def standing_words(analysis: Analysis, replay: Replay, number: int) -> str:
     """What can be expected in the position of this number."""
     seat = replay.view or 0
     expected = percent(analysis.curve(replay.view)[number])
@@ -56,7 +56,7 @@ def words(analysis: Analysis, replay: Replay, number: int) -> list[str]:
     """What the evaluator thinks of the decision that led to the position of this number, and of the position."""
     decision = analysis.at(number)
     sentences = [] if decision is None else [verdict(analysis, decision)]
-    return [line for each in (*sentences, standing(analysis, replay, number)) for line in wrapped(each)]
+    return [line for each in (*sentences, standing_words(analysis, replay, number)) for line in wrapped(each)]
 
 
 def curve_text(analysis: Analysis, replay: Replay) -> str:

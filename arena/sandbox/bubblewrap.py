@@ -45,7 +45,7 @@ OWN_PROCESSES: Final = 2  # bwrap itself, and the first process of the namespace
 _PARTS_OF_ETC: Final = ("alternatives", "ld.so.cache", "java-*")
 
 
-class Confined(Struct, frozen=True):
+class SandboxCommand(Struct, frozen=True):
     """How to start a bot in its sandbox."""
 
     command: tuple[str, ...]
@@ -55,7 +55,7 @@ class Confined(Struct, frozen=True):
 
 
 @functools.lru_cache(maxsize=1024)  # bots are started again and again
-def sandboxed(spec: BotSpec) -> Confined:
+def sandboxed(spec: BotSpec) -> SandboxCommand:
     """How to start this bot in its sandbox on this machine. Raises SandboxError, and OSError for what is not the bot's
     fault."""
     bwrap = shutil.which("bwrap")
@@ -64,7 +64,7 @@ def sandboxed(spec: BotSpec) -> Confined:
     return confined(spec, view_of(spec), bwrap, platform.machine())
 
 
-def confined(spec: BotSpec, view: SandboxView, bwrap: str, machine: str) -> Confined:
+def confined(spec: BotSpec, view: SandboxView, bwrap: str, machine: str) -> SandboxCommand:
     """The command that starts the bot with this view. `bwrap` is the path of bubblewrap, `machine` that of the
     architecture, as `platform.machine` says it. Raises SandboxError."""
     words = [*_base(spec.sandbox.scratch), *_shown(view, spec.cwd)]
@@ -75,7 +75,7 @@ def confined(spec: BotSpec, view: SandboxView, bwrap: str, machine: str) -> Conf
     arguments = b"".join(os.fsencode(word) + b"\0" for word in words)
     descriptors = ("--args", "3", "--seccomp", "4", "--json-status-fd", "5", "--block-fd", "6")
     command = (*_as_user(spec.sandbox.user), bwrap, *descriptors, "--", str(view.program), *spec.command[1:])
-    return Confined(command, (arguments, FILTERS[machine]))
+    return SandboxCommand(command, (arguments, FILTERS[machine]))
 
 
 def _base(scratch: int) -> list[str]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.plan.sandbox import Level
-from arena.sandbox.bubblewrap import USER, Confined, confined, has_own_users
+from arena.sandbox.bubblewrap import USER, SandboxCommand, confined, has_own_users
 from arena.sandbox.sandbox_view import SandboxError as SandboxError
 from arena.sandbox.sandbox_view import SandboxView, check_apart, check_plain, view_of
 from arena.sandbox.seccomp_filters import FILTERS
@@ -213,7 +213,7 @@ def _tried(spec: BotSpec, view: SandboxView, machine: SandboxSupport) -> str | N
     return _trial(confined(spec, view, machine.bwrap, machine.architecture), view)
 
 
-def _trial(tried: Confined, view: SandboxView) -> str | None:
+def _trial(tried: SandboxCommand, view: SandboxView) -> str | None:
     """Start a sandbox, and in it look whether the bot's program can be run and its files be read. Returns None if so,
     or what is wrong."""
     place = tried.command.index("--", tried.command.index("--json-status-fd")) + 1

@@ -1,9 +1,9 @@
-"""The door: admits peers that have sent something on the porch (new_peers.py), as far as the limits allow.
+"""The door: admits peers that have sent something (new_peers.py), as far as the limits allow.
 
 Theory of operation. A bot whose hello proves that it owns a known name gets a task at once, however many strangers
 there are. Other peers get a task only within the rate of their address and network; beyond it their connections are
 closed without a message. The task brings a bot to the lobby and stays as the owner of its connection, or brings a
-spectator to the gallery, or says why the peer is refused. Places inside are limited in all and for each address, and
+spectator to the others, or says why the peer is refused. Places inside are limited in all and for each address, and
 one is kept for every absent bot of the tournament. All memory that a stranger can claim is bounded. No exception leaves
 the task of a connection.
 """
@@ -25,10 +25,10 @@ from arena.server.admission import Refusal, Refused, Registry
 from arena.server.connection import Abandoned, Connection
 from arena.server.lingering import Lingering, say_last
 from arena.server.lobby import Lobby
-from arena.server.new_peers import Porch, Stranger
+from arena.server.new_peers import NewPeer, NewPeers
 from arena.server.rates import Buckets, Place, Room, Shares
 from arena.server.server_events import Incident, PeerBrokeProtocol, PeerRefused
-from arena.server.spectators import Gallery
+from arena.server.spectators import Spectators
 from arena.server.strikes import Strikes
 from arena.support.streams import MeteredTcpStream, TcpStream, tune
 from arena.support.timestamps import utc_now
@@ -55,7 +55,7 @@ class Door:
         listener: trio.SocketListener,
         registry: Registry,
         lobby: Lobby,
-        gallery: Gallery,
+        spectators: Spectators,
         limits: DoorLimits,
         tls: ssl.SSLContext | None,
         report: Callable[[Incident], None],
@@ -63,7 +63,7 @@ class Door:
         self._listener = listener
         self._registry = registry
         self._lobby = lobby
-        self._gallery = gallery
+        self._spectators = spectators
         self._limits = limits
         self._tls = tls
         self._report = report
@@ -81,17 +81,17 @@ class Door:
         """Admit peers until the door is closed, then wait until all of them have left."""
         async with trio.open_nursery() as visitors, self._listener:
 
-            def open_to(stranger: Stranger) -> None:
-                if self._tls is None and not self._is_worth_a_task(stranger):
-                    stranger.connection.close()
+            def open_to(peer: NewPeer) -> None:
+                if self._tls is None and not self._is_worth_a_task(peer):
+                    peer.connection.close()
                 else:
-                    visitors.start_soon(self._receive, stranger)
+                    visitors.start_soon(self._receive, peer)
 
             words = _parting(Refusal.TOO_SLOW, self._too_slow, again=False) if self._tls is None else b""
             greeting = encode(_HELLO) if self._tls is None else b""
-            porch = Porch(self._listener, self._limits, greeting, words, open_to, self._trusted, self._report)
+            new_peers = NewPeers(self._listener, self._limits, greeting, words, open_to, self._trusted, self._report)
             with self._accepting:
-                await porch.run()
+                await new_peers.run()
 
     def close(self) -> None:
         """Stop admitting peers; those that are inside stay."""
@@ -101,12 +101,12 @@ class Door:
     def _too_slow(self) -> str:
         return f"no complete hello came within {self._limits.hello_seconds:g} seconds"
 
-    def _is_worth_a_task(self, stranger: Stranger) -> bool:
+    def _is_worth_a_task(self, peer: NewPeer) -> bool:
         """Whether the rates allow a task for this peer."""
         now = trio.current_time()
-        name = self._owner(bytes(stranger.heard.partition(b"\n")[0]))
+        name = self._owner(bytes(peer.heard.partition(b"\n")[0]))
         if name is None or not self._registry.is_established(name):
-            return self._tasks.take(stranger.place, now)
+            return self._tasks.take(peer.place, now)
         return self._turns.of(name).ready_at(now) <= now + _LONGEST_TURN
 
     def _owner(self, line: bytes) -> str | None:
@@ -117,12 +117,12 @@ class Door:
             return None
         return self._registry.owner(hello) if isinstance(hello, BotHello) else None
 
-    async def _receive(self, stranger: Stranger) -> None:
-        stream = self._prepared(stranger.connection)
+    async def _receive(self, peer: NewPeer) -> None:
+        stream = self._prepared(peer.connection)
         try:
             async with stream:
                 try:
-                    await self._serve(stream, stranger)
+                    await self._serve(stream, peer)
                 finally:
                     await self._lingering.over(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, OSError):
@@ -138,20 +138,20 @@ class Door:
         below = MeteredTcpStream(connection)
         return trio.SSLStream(below, self._tls, server_side=True, https_compatible=True)
 
-    async def _serve(self, stream: trio.abc.Stream, stranger: Stranger) -> None:
+    async def _serve(self, stream: trio.abc.Stream, peer: NewPeer) -> None:
         limits = ConversationLimits(self._limits.line, self._limits.late_answers, eof_mid_line_is_disconnect=True)
         link = Link(stream, limits)
-        place = stranger.place
+        place = peer.place
         try:
-            hello = await self._hello(link, stream, stranger)
+            hello = await self._hello(link, stream, peer)
             if hello.watch is None:
                 await self._admit(hello, link, place)
             else:
-                if not self._gallery.has_room_for(place):
+                if not self._spectators.has_room_for(place):
                     raise Refused(Refusal.FULL, "there is no room for more spectators")
                 with self._inside_of(place, None):
                     self._check_open()
-                    await self._gallery.attend(link, hello.watch, place)
+                    await self._spectators.attend(link, hello.watch, place)
         except Refused as refused:
             await self._refuse(link, refused, place)
         except trio.TooSlowError:
@@ -164,11 +164,11 @@ class Door:
         except LinkClosed:
             pass
 
-    async def _hello(self, link: Link, stream: trio.abc.Stream, stranger: Stranger) -> BotHello:
+    async def _hello(self, link: Link, stream: trio.abc.Stream, peer: NewPeer) -> BotHello:
         if isinstance(stream, trio.SSLStream):
-            await self._handshake(link, stream, stranger.place)
+            await self._handshake(link, stream, peer.place)
         else:
-            link.take_over(_HELLO, bytes(stranger.heard))
+            link.take_over(_HELLO, bytes(peer.heard))
         hello = await link.hear()  # it has arrived already
         assert isinstance(hello, BotHello)  # the session allows nothing else here
         return hello

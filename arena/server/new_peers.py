@@ -1,6 +1,6 @@
-"""The porch: peers that have connected, but have not said hello yet.
+"""New peers: those that have connected, but have not said hello yet.
 
-Theory of operation. Any peer on the network can get this far, so a peer here has no task, stream or session of its own:
+Theory of operation. Any peer on the network can get this far, so one of them has no task, stream or session of its own:
 only a socket, served by one task that works in slices. A slice accepts waiting connections, greets some peers, reads
 once from some of those that have sent data, and then yields to the running matches. The number and the size of slices
 are bounded, and so is the time that strangers can cost the server.
@@ -56,14 +56,14 @@ _SHORTAGE_SECONDS: Final = 0.1
 _SPEAKS: Final = select.EPOLLIN | select.EPOLLRDHUP
 
 
-def most_on_porch(limits: DoorLimits) -> int:
-    """The largest number of sockets that the porch holds at once."""
+def most_new_peers(limits: DoorLimits) -> int:
+    """The largest number of sockets of new peers that are open at once."""
     return max(WATCHED, limits.per_address) + max(_FIRST, limits.per_address) + _LATE
 
 
 @attrs.define(eq=False)
-class Stranger:
-    """A peer on the porch."""
+class NewPeer:
+    """A peer that has connected, but not said hello yet."""
 
     connection: socket.socket
     place: Place
@@ -72,13 +72,13 @@ class Stranger:
     reads: int = 0
 
 
-def _room(most: int, limits: DoorLimits, *, at_random: bool = False) -> Room[Stranger]:
+def _room(most: int, limits: DoorLimits, *, at_random: bool = False) -> Room[NewPeer]:
     """A room for `most` peers. One address may take half of it, or at least as many places as it may have connections,
     because its bots may all connect at once."""
     return Room(max(most, limits.per_address), max(most // 2, limits.per_address), at_random=at_random)
 
 
-class Porch:
+class NewPeers:
     """Greets new peers and hands over those that answer.
 
     `greeting` is sent to every peer at once (empty with TLS), `too_slow` to a peer that does not say hello in time.
@@ -92,7 +92,7 @@ class Porch:
         limits: DoorLimits,
         greeting: bytes,
         too_slow: bytes,
-        hand_over: Callable[[Stranger], None],
+        hand_over: Callable[[NewPeer], None],
         trusted: dict[str, None],
         report: Callable[[Incident], None],
     ):
@@ -107,9 +107,9 @@ class Porch:
         # At random, because otherwise a peer that keeps connecting could push out every bot of the same address that is
         # slow to say hello.
         self._watched = _room(WATCHED, limits, at_random=True)
-        self._by_number: dict[int, Stranger] = {}  # the watched peers by descriptor
+        self._by_number: dict[int, NewPeer] = {}  # the watched peers by descriptor
         self._first = _room(_FIRST, limits)
-        self._later: Room[Stranger] = Room(_LATE, _LATE // 2)
+        self._later: Room[NewPeer] = Room(_LATE, _LATE // 2)
         if greeting:
             self._shares = Shares(_KNOCKS, max(_KNOCKS_AT_ONCE, limits.per_address), _NETWORK)
             self._turns = Bucket(limits.per_second, limits.per_second)
@@ -124,7 +124,7 @@ class Porch:
         self._heard = 0  # bytes
 
     async def run(self) -> None:
-        """Serve the porch until cancelled; then close all its connections."""
+        """Serve new peers until cancelled; then close all its connections."""
         slices = Bucket(_SLICES, _SLICES_AT_ONCE)
         self._epoll.register(self._listening, select.EPOLLIN)
         try:
@@ -138,8 +138,8 @@ class Porch:
 
     def _clear(self) -> None:
         for room in (self._watched, self._first, self._later):
-            for stranger in room.items():
-                stranger.connection.close()
+            for peer in room.items():
+                peer.connection.close()
         self._epoll.close()
         self._listening.close()
 
@@ -157,8 +157,8 @@ class Porch:
         for number, _ in self._epoll.poll(0, size * _READS):
             if number == self._listening.fileno():
                 self._accept(now)
-            elif (stranger := self._by_number.get(number)) is not None:
-                self._hear(stranger, now)
+            elif (peer := self._by_number.get(number)) is not None:
+                self._hear(peer, now)
         self._greet(now, size * _GREETINGS)
         while (oldest := self._watched.oldest()) and oldest.since + self._limits.hello_seconds <= now:
             self._dismiss(oldest)
@@ -182,15 +182,15 @@ class Porch:
             place = place_of(address[0])
             self._floods.add(place)
             connection.setblocking(False)
-            stranger = Stranger(connection, place, now)
+            peer = NewPeer(connection, place, now)
             if self._greeting:
-                self._queue(stranger, now)
+                self._queue(peer, now)
             else:
-                self._watch(stranger, now)
+                self._watch(peer, now)
 
-    def _queue(self, stranger: Stranger, now: float) -> None:
-        room = self._first if self._shares.take(stranger.place, now) else self._later
-        if (pushed := room.enter(stranger, stranger.place)) is not None:
+    def _queue(self, peer: NewPeer, now: float) -> None:
+        room = self._first if self._shares.take(peer.place, now) else self._later
+        if (pushed := room.enter(peer, peer.place)) is not None:
             pushed.connection.close()
 
     def _filter(self, flooding: frozenset[str]) -> None:
@@ -212,45 +212,45 @@ class Porch:
         for _ in range(_ACCEPTS):
             if greeted == most or not (self._first or self._later) or self._turns.ready_at(now) > now:
                 return
-            stranger = self._first.next() if self._first else self._next_of_later()
-            if is_hung_up(stranger.connection):  # the peer already hung up; don't spend a turn on it
-                stranger.connection.close()
+            peer = self._first.next() if self._first else self._next_of_later()
+            if is_hung_up(peer.connection):  # the peer already hung up; don't spend a turn on it
+                peer.connection.close()
                 continue
             self._turns.take(now)
             greeted += 1
             if not self._greeting:
-                self._hand_over(stranger)
+                self._hand_over(peer)
                 continue
             try:
-                stranger.connection.send(self._greeting)  # fits into the empty send buffer
+                peer.connection.send(self._greeting)  # fits into the empty send buffer
             except OSError:
-                stranger.connection.close()
+                peer.connection.close()
                 continue
-            self._watch(stranger, now)
+            self._watch(peer, now)
 
-    def _next_of_later(self) -> Stranger:
+    def _next_of_later(self) -> NewPeer:
         self._late_turns += 1
         return self._later.next(newest=self._late_turns % _NEWEST_EACH == 0)
 
-    def _watch(self, stranger: Stranger, now: float) -> None:
-        stranger.since = now
-        if (pushed := self._watched.enter(stranger, stranger.place)) is not None:
+    def _watch(self, peer: NewPeer, now: float) -> None:
+        peer.since = now
+        if (pushed := self._watched.enter(peer, peer.place)) is not None:
             self._unwatch(pushed)
             pushed.connection.close()
-        self._by_number[stranger.connection.fileno()] = stranger
-        self._epoll.register(stranger.connection, _SPEAKS)
+        self._by_number[peer.connection.fileno()] = peer
+        self._epoll.register(peer.connection, _SPEAKS)
 
-    def _unwatch(self, stranger: Stranger) -> None:
-        if stranger in self._watched:
-            self._watched.leave(stranger)
-        self._heard -= len(stranger.heard)
-        del self._by_number[stranger.connection.fileno()]
-        self._epoll.unregister(stranger.connection)
+    def _unwatch(self, peer: NewPeer) -> None:
+        if peer in self._watched:
+            self._watched.leave(peer)
+        self._heard -= len(peer.heard)
+        del self._by_number[peer.connection.fileno()]
+        self._epoll.unregister(peer.connection)
 
-    def _dismiss(self, stranger: Stranger) -> None:
+    def _dismiss(self, peer: NewPeer) -> None:
         """Close the connection of a peer that has not said hello in time, and tell it why."""
-        self._unwatch(stranger)
-        with stranger.connection as connection:
+        self._unwatch(peer)
+        with peer.connection as connection:
             try:
                 connection.send(self._too_slow)
             except OSError:
@@ -258,25 +258,25 @@ class Porch:
 
     # Peers that send
 
-    def _hear(self, stranger: Stranger, now: float) -> None:
+    def _hear(self, peer: NewPeer, now: float) -> None:
         if not self._greeting:
-            self._unwatch(stranger)
-            self._queue(stranger, now)
+            self._unwatch(peer)
+            self._queue(peer, now)
             return
         try:
-            data = stranger.connection.recv(_CHUNK)
+            data = peer.connection.recv(_CHUNK)
         except BlockingIOError:
             return
         except OSError:
             data = b""
-        stranger.heard += data
-        stranger.reads += 1
+        peer.heard += data
+        peer.reads += 1
         self._heard += len(data)
         if not data:
-            self._unwatch(stranger)
-            stranger.connection.close()
-        elif b"\n" in data or len(stranger.heard) > self._limits.line:
-            self._unwatch(stranger)
-            self._hand_over(stranger)
-        elif stranger.reads == _READS_OF_ONE or self._heard > HEARD:
-            self._dismiss(stranger)
+            self._unwatch(peer)
+            peer.connection.close()
+        elif b"\n" in data or len(peer.heard) > self._limits.line:
+            self._unwatch(peer)
+            self._hand_over(peer)
+        elif peer.reads == _READS_OF_ONE or self._heard > HEARD:
+            self._dismiss(peer)

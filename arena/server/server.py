@@ -28,7 +28,7 @@ from arena.server.door import Door
 from arena.server.gathering import BeginKey, Gathering
 from arena.server.lobby import Lobby
 from arena.server.name_claims import NamesFile
-from arena.server.new_peers import most_on_porch
+from arena.server.new_peers import most_new_peers
 from arena.server.server_events import (
     BotCame,
     BotLeft,
@@ -41,7 +41,7 @@ from arena.server.server_events import (
     Stopping,
     TokensUnprotected,
 )
-from arena.server.spectators import Gallery
+from arena.server.spectators import Spectators
 from arena.server.wall_clock import Clock, local_time
 from arena.support.address import address_of, open_listener
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
@@ -116,7 +116,7 @@ class Server:
             wall_clock,
             expects_others=server.open_door or any(bot.may_be_away for bot in config.bots),
         )
-        self._gallery = Gallery(config.event, server.watch_delay, server.show_hands, server.watchers)
+        self._spectators = Spectators(config.event, server.watch_delay, server.show_hands, server.watchers)
         self._incidents = _Incidents(listener)
         self._tournament: Tournament | None = None
         self._waiting = trio.CancelScope()  # for the next tournament
@@ -137,7 +137,7 @@ class Server:
 
     def warn_of_few_descriptors(self, limit: int) -> None:
         connections = self._server.door.connections
-        if connections + most_on_porch(self._server.door) + 100 > limit:
+        if connections + most_new_peers(self._server.door) + 100 > limit:
             self._listener.heard(FewDescriptors(limit, connections))
 
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
@@ -145,7 +145,7 @@ class Server:
         self._remember_names()  # tokens of the file, which the organiser may take out of it before anything is played
         listener = await open_listener(self._server.listen)
         limits, report = self._server.door, self._incidents.report
-        door = Door(listener, self.registry, self.lobby, self._gallery, limits, self._tls, report)
+        door = Door(listener, self.registry, self.lobby, self._spectators, limits, self._tls, report)
         self._report_address(address_of(listener))
         task_status.started(address_of(listener))
         try:
@@ -158,7 +158,7 @@ class Server:
                 again = self.stopping > 0
                 reason = "the server stops and may start again" if again else "the tournament is over"
                 self.lobby.dismiss_all(reason, again=again)
-                self._gallery.close(show_rest=not again)
+                self._spectators.close(show_rest=not again)
                 door.close()
         finally:
             self._incidents.close()
@@ -243,7 +243,7 @@ class Server:
         total, before = ledger.state.plan.total, ledger.state.finished.count
         self._listener.heard(TournamentOpened(total, before, hash_to_publish(self._journal, config)))
         self._listener.heard(CycleBegins(names, config.first_cycle, self._server.forever))
-        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self.lobby, self._gallery)
+        tournament = Tournament(config, self._journal, ledger, self._listener, self.lobby, self.lobby, self._spectators)
         for event in tournament.withdrawals():
             self._listener.heard(event)
         self._tournament = tournament

@@ -42,7 +42,7 @@ _KEPT_SECONDS: Final = 2  # of pictures that wait for a slow spectator, besides 
 _SEND_SECONDS: Final = 10.0
 
 
-class Watcher:
+class Spectator:
     """One spectator: the match that it follows, and the lines that wait to be sent to it."""
 
     def __init__(self, match: str, delay: float):
@@ -87,7 +87,7 @@ class Watcher:
         self._news.set()
 
 
-class Gallery:
+class Spectators:
     """All spectators, as the audience of all matches."""
 
     def __init__(self, event: str, delay: float, show_hands: bool, most: int):
@@ -95,8 +95,8 @@ class Gallery:
         self._delay = delay
         self._show_hands = show_hands
         self._most = most
-        self.watchers: list[Watcher] = []
-        self._room: Room[Watcher] = Room(most, most)
+        self.watchers: list[Spectator] = []
+        self._room: Room[Spectator] = Room(most, most)
         self._next_picture: dict[str, float] = {}  # by match, while there are spectators
 
     def has_room_for(self, place: Place) -> bool:
@@ -116,7 +116,7 @@ class Gallery:
     async def attend(self, link: Link, match: str, place: Place) -> None:
         """Show matches to a spectator until it leaves. Raises LinkClosed if the connection is lost, and
         RemoteProtocolError if the spectator sends a message."""
-        watcher = Watcher(match, self._delay)
+        watcher = Spectator(match, self._delay)
         said: RemoteProtocolError | None = None
         with self._present(watcher, place):
             await link.say(Watching(self._event, round(self._delay * 1000), self._show_hands))
@@ -132,7 +132,7 @@ class Gallery:
         if said is not None:
             raise said
 
-    async def _tell(self, link: Link, watcher: Watcher, scope: trio.CancelScope) -> None:
+    async def _tell(self, link: Link, watcher: Spectator, scope: trio.CancelScope) -> None:
         with contextlib.suppress(LinkClosed, trio.TooSlowError):
             while link.session.state is not State.CLOSED:
                 lines, bye = await watcher.next()
@@ -149,7 +149,7 @@ class Gallery:
             watcher.finish(Bye("no more matches will be shown"), show_rest)
 
     @contextlib.contextmanager
-    def _present(self, watcher: Watcher, place: Place) -> Iterator[None]:
+    def _present(self, watcher: Spectator, place: Place) -> Iterator[None]:
         self.watchers.append(watcher)
         self._room.enter(watcher, place)
         try:
@@ -157,7 +157,7 @@ class Gallery:
         finally:
             self._leave(watcher)
 
-    def _leave(self, watcher: Watcher) -> None:
+    def _leave(self, watcher: Spectator) -> None:
         if watcher in self._room:  # otherwise it has already lost its place to another one
             self.watchers.remove(watcher)
             self._room.leave(watcher)

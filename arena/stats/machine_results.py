@@ -22,7 +22,7 @@ _NOTABLE_MS: Final = 1.0
 _FEWEST: Final = 10  # rounds of a figure that is compared
 
 
-class HostedRound(RoundSummary, frozen=True, tag_field="type", tag="round", kw_only=True):
+class MachineRound(RoundSummary, frozen=True, tag_field="type", tag="round", kw_only=True):
     host: str | None = None
     delay: Milliseconds | None = None
 
@@ -69,13 +69,13 @@ class _BotThere:
 
 
 @attrs.define
-class Hosts:
+class MachineResults:
     """The results of each bot on each machine."""
 
     bots: dict[tuple[str, str], _BotThere] = attrs.field(factory=dict)  # by machine and bot
     delays: dict[str, _Sample] = attrs.field(factory=dict)  # by machine: milliseconds in each round
 
-    def add(self, line: HostedRound) -> None:
+    def add(self, line: MachineRound) -> None:
         host = printable(line.host) if line.host else HERE
         delay = self.delays.setdefault(host, _Sample())
         if line.delay is not None:
@@ -186,12 +186,12 @@ def _surplus(here: _BotThere, others: Sequence[_BotThere]) -> tuple[float, float
     return surplus, variance
 
 
-def fold_hosts(paths: Iterable[Path], hosts: Hosts, progress: Progress = no_progress) -> list[str]:
+def fold_machines(paths: Iterable[Path], machines: MachineResults, progress: Progress = no_progress) -> list[str]:
     """Add all rounds of these journals. Returns one message for each line that cannot be used. Raises JournalError if
     one is not a regular file, and OSError."""
 
     def watch(_standings: Standings, line: Counted, _path: Path, _number: int) -> None:
-        if isinstance(line, HostedRound):
-            hosts.add(line)
+        if isinstance(line, MachineRound):
+            machines.add(line)
 
-    return fold_once(paths, Standings(), HostedRound, watch, progress)[1]
+    return fold_once(paths, Standings(), MachineRound, watch, progress)[1]

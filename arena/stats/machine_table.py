@@ -4,7 +4,7 @@ import json
 from typing import Any, Final, assert_never
 
 from arena.stats.columns import NO_VALUE
-from arena.stats.machine_results import Hosts
+from arena.stats.machine_results import MachineResults
 from arena.stats.tables import TableFormat, csv_text, escaped, harmless, text_table
 
 _TITLES: Final = {
@@ -21,9 +21,9 @@ _TITLES: Final = {
 _LEFT: Final = ("host", "name")
 
 
-def render_hosts(hosts: Hosts, form: TableFormat) -> str:
+def render_machines(machines: MachineResults, form: TableFormat) -> str:
     """The table and the warnings, as text that ends with a newline."""
-    rows, warnings = hosts.rows(), hosts.warnings()
+    rows, warnings = machines.rows(), machines.warnings()
     match form:
         case TableFormat.JSON:
             return json.dumps({"hosts": rows, "warnings": warnings}, indent=2) + "\n"

@@ -2,9 +2,9 @@
 
 Ratings compare players, not names. By default a name is one player, unless it stands for different programs in several
 tournaments, or was played by different rules: those are rated apart in any case. Within one tournament, and for bots
-that connect, of which only claims are known, versions are rated together, and a remark says so. `By.VERSION` rates all
-of them apart. Where a name is not enough, a player gets a label of its own, which takes the place of the name in all
-standings.
+that connect, of which only claims are known, versions are rated together, and a remark says so. `RatedBy.VERSION` rates
+all of them apart. Where a name is not enough, a player gets a label of its own, which takes the place of the name in
+all standings.
 """
 
 import enum
@@ -24,7 +24,7 @@ _VERSION_WIDTH: Final = 24  # columns
 _MOST_NAMED: Final = 6  # players in a remark about one name
 
 
-class By(enum.Enum):
+class RatedBy(enum.Enum):
     """What is rated as one player."""
 
     NAME = "name"
@@ -102,12 +102,12 @@ class Roster:
         together = f"Versions that are rated together: {'; '.join(several)}."
         return [f"{together} `arena table --by version` rates them apart."] if several else []
 
-    def apart(self, by: By) -> "Naming | None":
+    def apart(self, by: RatedBy) -> "Naming | None":
         """How to name players if some names stand for several of them; None if names are enough."""
         self._end_of_tournament()
         programs = {name for name, sets in self._programs.items() if len(sets) > 1}
         rules = {name for name, sets in self.rules_of.items() if len(sets) > 1}
-        if by is By.VERSION:
+        if by is RatedBy.VERSION:
             return Naming(self, {*self.rules_of, *self.players()}, rules, unasked=set())
         return Naming(self, programs, rules, unasked=programs) if programs or rules else None
 

@@ -28,7 +28,7 @@ from arena.journal.tournament_state import TournamentState
 from arena.plan.recorded_config import RecordedConfig
 from arena.stats.head_to_head import HeadToHead, Meeting, Results
 from arena.stats.ratings import Matchup, Ratings, Scale, rate
-from arena.stats.roster import By, Naming, RatedPlayer, Roster
+from arena.stats.roster import Naming, RatedBy, RatedPlayer, Roster
 from arena.stats.round_summary import RoundResult, RoundSummary
 from arena.stats.sandboxes import Sandboxes
 from arena.stats.thinking_time import ThinkingTime
@@ -318,7 +318,7 @@ def fold(
     *,
     leave_out_faults: bool = False,
     kind: type[RoundResult] = RoundSummary,
-    by: By = By.NAME,
+    by: RatedBy = RatedBy.NAME,
     watch: Callable[[], Watch] = lambda: _nothing,
     progress: Progress = no_progress,
 ) -> tuple[Standings, list[str]]:

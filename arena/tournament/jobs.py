@@ -6,12 +6,12 @@ from pathlib import Path
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
 from arena.tournament.ledger import Ledger
-from arena.worker.job import MatchJob, SoFar, Standing
+from arena.worker.job import MatchJob, Rulings, SoFar
 from engine.scoring import Score
 
 
 def job_of(
-    match: PlannedMatch, config: Config, ledger: Ledger, standing: Standing, beside: Callable[[str], Path | None]
+    match: PlannedMatch, config: Config, ledger: Ledger, rulings: Rulings, beside: Callable[[str], Path | None]
 ) -> MatchJob:
     """The match with what is left of it. `beside` names the folders that belong to the journal."""
     one, two = match.bots
@@ -23,7 +23,7 @@ def job_of(
         config.key,
         ledger.state.resumes,
         _so_far(match, config, ledger),
-        standing,
+        rulings,
         config.max_faults,
         beside("faults"),
         beside("stderr"),

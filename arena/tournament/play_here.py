@@ -17,7 +17,7 @@ from arena.plan.bot_spec import AnySpec
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedMatch
 from arena.processes.stderr import StderrKeeper
-from arena.tournament.player_sources import Guests
+from arena.tournament.player_sources import PlayerSource
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import MatchJob, Report
 from arena.worker.job_play import JobPlay
@@ -41,14 +41,14 @@ class PlayHere:
     def __init__(
         self,
         config: Config,
-        guests: Guests,
+        remote_bots: PlayerSource,
         stderr: StderrKeeper,
         owner: Owner,
         audience: Audience | None,
         tasks: trio.Nursery,
     ):
-        self._seats = Seats(config.bots, guests, TrioProcesses(tasks), config.concurrency, stderr)
-        self._desk = OwnersDesk(owner)
+        self._pool = PlayerPool(config.bots, remote_bots, TrioProcesses(tasks), config.concurrency, stderr)
+        self._owner = OwnerLogic(owner)
         self._audience = audience
         self._watch = Watchdog()
         tasks.start_soon(self._watch.run)
@@ -56,21 +56,21 @@ class PlayHere:
     def players(self, match: PlannedMatch) -> Players:
         """The players of a match that begins now. A bot that is free now may not be free later."""
         one, two = match.bots
-        return self._seats.take(one), self._seats.take(two)
+        return self._pool.take(one), self._pool.take(two)
 
     async def play(self, job: MatchJob, players: Players) -> None:
-        play = JobPlay(job, players, self._watch, self._desk, self._audience)
+        play = JobPlay(job, players, self._watch, self._owner, self._audience)
         await driven(play.play(), self._watch)
         for player in players:
             await driven(player.match_over())
 
     async def end(self) -> None:
         """End all idle processes."""
-        await driven(self._seats.clear())
+        await driven(self._pool.clear())
 
 
-class OwnersDesk:
-    """The desk of all matches that are played here."""
+class OwnerLogic:
+    """The owner of all matches that are played here."""
 
     def __init__(self, owner: Owner):
         self._hear: Callable[[Report], Awaitable[None]] = owner.hear
@@ -82,26 +82,26 @@ class OwnersDesk:
         yield Await(partial(self._hear, report))
 
 
-class Seats:
+class PlayerPool:
     """Gives players to matches."""
 
     def __init__(
         self,
         bots: tuple[AnySpec, ...],
-        guests: Guests,
+        remote_bots: PlayerSource,
         processes: Processes,
         concurrency: int,
         stderr: StderrKeeper,
     ):
         self._bots = bots
-        self._guests = guests
+        self._remote_bots = remote_bots
         self._idle = IdleBots(processes, concurrency)
         self._stderr = stderr
 
     def take(self, number: int) -> Player:
         spec = self._bots[number]
         if (program := spec.program) is None:
-            return self._guests.player(spec)
+            return self._remote_bots.player(spec)
         return self._idle.take(number, program, self._stderr)
 
     def clear(self) -> Logic[None]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from arena.bots.player import Player
 
 
-class Guests(Protocol):
+class PlayerSource(Protocol):
     """The bots that come without being started."""
 
     def player(self, spec: AnySpec) -> "Player":
@@ -41,11 +41,11 @@ class Presence(Protocol):
         """Let the matches under way that wait for the bot go on without it."""
 
 
-class RemoteBots(Guests, Presence, Protocol):
+class RemoteBots(PlayerSource, Presence, Protocol):
     """The bots that connect."""
 
 
-class Table(Guests, Protocol):
+class PersonSource(PlayerSource, Protocol):
     """A person at this machine."""
 
     def attended(self, stop: Callable[[], None]) -> AbstractAsyncContextManager[None]:

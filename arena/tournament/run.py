@@ -13,15 +13,15 @@ from arena.plan.config import Config
 from arena.support.process_limits import raise_descriptor_limit, tune_gc
 from arena.support.signals import calling_on_signals, unwrap_exception_group
 from arena.tournament.ledger import begin_unrecorded, end, hash_to_publish, resume
-from arena.tournament.player_sources import Table
+from arena.tournament.player_sources import PersonSource
 from arena.tournament.runner import Tournament, TournamentError
 from arena.tournament.tournament_events import Listener, TournamentEnded, TournamentOpened, VerdictAdvanced
-from arena.tournament.worker_pool import Hire
+from arena.tournament.worker_pool import MakePool
 from arena.worker.worker_process import WorkerProcess
 
 
 class TournamentRun(Struct, frozen=True):
-    """How a run of `drive` or of a server ended."""
+    """How a run of `run_tournament` or of a server ended."""
 
     total: int  # rounds of the whole tournament
     finished: int  # rounds among them that are saved
@@ -32,16 +32,16 @@ class TournamentRun(Struct, frozen=True):
     verdict: Verdict | None = None  # of a tournament that need not play all its rounds
 
 
-def drive(
+def run_tournament(
     config: Config,
     listener: Listener,
     spare: WorkerProcess | None = None,
-    hire: Hire | None = None,
-    table: Table | None = None,
+    make_pool: MakePool | None = None,
+    person: PersonSource | None = None,
 ) -> TournamentRun:
     """Play a tournament until it ends, fails or is stopped by a signal. `spare` is a worker that was started early,
-    `hire` makes a crew that plays elsewhere, and `table` has the person who plays, if one does. Raises JournalError if
-    it cannot begin."""
+    `make_pool` makes a pool that plays elsewhere, and `person` is the person who plays, if one does. Raises
+    JournalError if it cannot begin."""
     with Journal(config.journal, kept=config.kept) if config.journal else nullcontext() as journal:
         config, ledger = resume(journal, config) if journal else begin_unrecorded(config)
         state = ledger.state
@@ -49,8 +49,10 @@ def drive(
         failure = None
         was_over = verdict(state).is_over
         listener.heard(TournamentOpened(total, before, hash_to_publish(journal, config) if journal else None))
-        hire = None if was_over else hire  # the key of the deals, which a cluster is given, is not known any more
-        tournament = Tournament(config, journal, ledger, listener, table, spare=spare, hire=hire)
+        make_pool = (
+            None if was_over else make_pool
+        )  # the key of the deals, which a cluster is given, is not known any more
+        tournament = Tournament(config, journal, ledger, listener, person, spare=spare, make_pool=make_pool)
         for event in () if was_over else tournament.withdrawals():
             listener.heard(event)
         if not state.format.plays_all:
@@ -58,7 +60,7 @@ def drive(
         tune_gc()
         raise_descriptor_limit()
         try:
-            trio.run(_run, tournament, table)
+            trio.run(_run, tournament, person)
         except TournamentError as error:
             failure = str(error)
         finished = before + tournament.saved
@@ -84,14 +86,14 @@ def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
         return str(error), None
 
 
-async def _run(tournament: Tournament, table: Table | None) -> None:
+async def _run(tournament: Tournament, person: PersonSource | None) -> None:
     """Run the tournament; signals stop it. Everything that is finished is written before this returns."""
 
     def stop() -> None:
         tournament.stop()
-        if table is not None:
-            table.leave()
+        if person is not None:
+            person.leave()
 
     with unwrap_exception_group(TournamentError, OSError):  # OSError: our output was closed
-        async with calling_on_signals(stop), table.attended(tournament.stop) if table else nullcontext():
+        async with calling_on_signals(stop), person.attended(tournament.stop) if person else nullcontext():
             await tournament.run()

@@ -8,7 +8,7 @@ same logic (arena/worker/job_play.py), and `hear` processes the reports of both:
 which appends it to the journal and waits for the disk; only then is the round reported to the listener. So every round
 that was reported is saved, and every other is played again.
 
-Owners: the outer nursery owns the writer, which finishes what was sent to it even if play is cancelled. The crew owns
+Owners: the outer nursery owns the writer, which finishes what was sent to it even if play is cancelled. The pool owns
 the workers, and with them their bots. The inner scope owns the matches that are played here and the processes of their
 bots; connections belong to the server's door (door.py). A round that fails for a reason of our own is void and played
 again, and so is one whose worker died; if that does not help, the tournament stops and keeps everything that is
@@ -37,7 +37,7 @@ from arena.tournament.identities import WHAT_BELONGS, new_claim, refusal
 from arena.tournament.jobs import job_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.matchmaker import Matchmaker
-from arena.tournament.player_sources import Guests, NobodyConnects, Presence
+from arena.tournament.player_sources import NobodyConnects, PlayerSource, Presence
 from arena.tournament.tournament_events import (
     BotIdentified,
     BotReadmitted,
@@ -51,21 +51,21 @@ from arena.tournament.tournament_events import (
     VerdictAdvanced,
 )
 from arena.tournament.withdrawals import withdrawal, withdrawals_at_start
-from arena.tournament.worker_pool import AnyCrew, Crew, Death, Hire
+from arena.tournament.worker_pool import AnyPool, Death, MakePool, WorkerPool
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import (
-    Bundled,
+    FaultBundled,
     Finished,
     Identified,
-    Looked,
     MatchJob,
+    OrganiserWarned,
+    PositionSeen,
     Report,
     RoundSeen,
-    Standing,
+    RoundVoided,
+    Rulings,
     Started,
-    Voided,
-    Warned,
-    Wrote,
+    StderrWritten,
 )
 from arena.worker.worker_process import WorkerProcess
 
@@ -91,11 +91,11 @@ class Tournament:
         journal: Journal | None,
         ledger: Ledger,
         listener: Listener,
-        guests: Guests | None = None,
+        remote_bots: PlayerSource | None = None,
         presence: Presence | None = None,
         audience: "Audience | None" = None,
         spare: WorkerProcess | None = None,
-        hire: Hire | None = None,
+        make_pool: MakePool | None = None,
     ):
         self._config = config
         self._journal = journal
@@ -104,7 +104,7 @@ class Tournament:
         self._format = ledger.state.format
         self._verdict = verdict(self._state)  # the last one that was reported
         self._writer = JournalWriter(journal, listener)
-        self._guests = guests
+        self._remote_bots = remote_bots
         self._audience = audience
         self._matchmaker = Matchmaker(
             next_matches(self._state),
@@ -120,8 +120,8 @@ class Tournament:
         self._before = {bot.name: self._state.players.of(bot.name) for bot in config.bots}
         self._refused: set[str] = set()  # ids of players that differ from those before, which nobody has accepted
         self._failures = Failures(config, ledger)
-        crew = hire(config, self.hear, self._standing, self._fail) if hire else None
-        self._crew: AnyCrew = crew or Crew(config, self.hear, self._standing, spare)
+        pool = make_pool(config, self.hear, self._rulings, self._fail) if make_pool else None
+        self._pool: AnyPool = pool or WorkerPool(config, self.hear, self._rulings, spare)
         self._playing = trio.CancelScope()
 
     @property
@@ -159,7 +159,7 @@ class Tournament:
         self._sender, receiver = trio.open_memory_channel[TournamentEvent](IN_FLIGHT)
         async with trio.open_nursery() as outer:
             outer.start_soon(self._writer.run, receiver, self._playing.cancel)
-            async with self._sender, self._crew.at_work():
+            async with self._sender, self._pool.open():
                 with self._playing:
                     async with trio.open_nursery() as tasks:
                         await self._work(tasks)
@@ -171,10 +171,10 @@ class Tournament:
 
     async def _work(self, tasks: trio.Nursery) -> None:
         here = None
-        if self._guests is not None and len(self._config.programs) < len(self._config.bots):
+        if self._remote_bots is not None and len(self._config.programs) < len(self._config.bots):
             from arena.tournament.play_here import PlayHere
 
-            here = PlayHere(self._config, self._guests, self._stderr, self, self._audience, tasks)
+            here = PlayHere(self._config, self._remote_bots, self._stderr, self, self._audience, tasks)
         async with trio.open_nursery() as matches:
             while (match := await self._matchmaker.next()) is not None:
                 if here is None or all(self._config.bots[number].program is not None for number in match.bots):
@@ -189,7 +189,7 @@ class Tournament:
         self._match_over(match)
 
     async def _play_in_worker(self, match: PlannedMatch) -> None:
-        while (death := await self._crew.play(partial(self._job, match))) is not None:
+        while (death := await self._pool.play(partial(self._job, match))) is not None:
             await self._worker_died(match, death)
         self._match_over(match)
 
@@ -243,18 +243,18 @@ class Tournament:
                 await self._identified(line)
             case Finished(line):
                 await self._finished(line)
-            case Voided(line):
+            case RoundVoided(line):
                 await self._void(line)
-            case Warned(text, at_once):
+            case OrganiserWarned(text, at_once):
                 self.warn(text)
                 if at_once:
                     await self._tell(Noticed(text))
-            case Wrote(number, data):
+            case StderrWritten(number, data):
                 self._stderr.of(number, self._config.bots[number].name)(data)
-            case Bundled(_, round_id, folder, files) if round_id not in self._state.finished:
+            case FaultBundled(_, round_id, folder, files) if round_id not in self._state.finished:
                 if problem := keep_bundle(self._beside("faults"), folder, files):
                     self.warn(problem)
-            case Looked(scene, sight) if self._audience is not None:
+            case PositionSeen(scene, sight) if self._audience is not None:
                 self._audience.look(scene, sight)
             case RoundSeen(scene, outcome) if self._audience is not None:
                 self._audience.round_over(scene, outcome)
@@ -292,7 +292,7 @@ class Tournament:
         for name in withdrawn:
             await self._tell(withdrawal(self._config, self._ledger, name, self._matchmaker.forfeits_later(name)))
         if withdrawn:
-            await self._crew.tell(self._standing())
+            await self._pool.tell(self._rulings())
         if not self._format.plays_all:
             await self._judge()
 
@@ -325,7 +325,7 @@ class Tournament:
             self._fail(self._failures.add(line.match, f"round {line.id}", line.reason))
             self._fail(self._failures.lost(line))
         else:
-            await self._crew.tell(self._standing())
+            await self._pool.tell(self._rulings())
 
     def _fail(self, reason: str | None) -> None:
         """Stop: the tournament cannot continue, if there is a reason."""
@@ -348,10 +348,10 @@ class Tournament:
     def may_excuse(self, name: str) -> bool:
         return self._ledger.may_excuse(name, self._config.max_voids)
 
-    def _standing(self) -> Standing:
+    def _rulings(self) -> Rulings:
         watched = self._audience is not None and len(self._audience.watchers) > 0
         spent = frozenset(bot.name for bot in self._config.bots if not self.may_excuse(bot.name))
-        return Standing(frozenset(self._ledger.withdrawn), spent, watched)
+        return Rulings(frozenset(self._ledger.withdrawn), spent, watched)
 
     def _job(self, match: PlannedMatch) -> MatchJob:
-        return job_of(match, self._config, self._ledger, self._standing(), self._beside)
+        return job_of(match, self._config, self._ledger, self._rulings(), self._beside)

@@ -27,6 +27,7 @@ from arena.support.streams import TcpStream
 from arena.worker.channel import Unpacker, packed
 from arena.worker.job import (
     Beat,
+    DealExposed,
     DealWanted,
     Finished,
     GoOn,
@@ -34,11 +35,10 @@ from arena.worker.job import (
     MatchOver,
     Order,
     Report,
+    RoundVoided,
+    Rulings,
     Setup,
-    Shown,
-    Standing,
     Started,
-    Voided,
     waits,
 )
 from arena.worker.worker_process import END_SECONDS, WorkerProcess
@@ -55,8 +55,8 @@ _CALM: Final = 20  # rounds in a row after which the match did not wait for an a
 Hear = Callable[[Report], Awaitable[None]]
 
 
-class Process(Protocol):
-    """What a crew needs of a worker process, wherever it runs."""
+class AnyWorkerProcess(Protocol):
+    """What a pool needs of a worker process, wherever it runs."""
 
     place: str  # where it runs, in words that end with a space; empty on this machine
     socket: socket.socket  # for orders and reports; its other end is closed when the process is gone
@@ -109,10 +109,10 @@ class _Playing:
         return now + (self.length - self.under_way.number) * fastest
 
 
-class CrewWorker:
+class PoolWorker:
     """One worker process. It hangs if it answers none of many beats, which come every `pause` seconds."""
 
-    def __init__(self, process: Process, setup: Setup, pause: float = _BEAT):
+    def __init__(self, process: AnyWorkerProcess, setup: Setup, pause: float = _BEAT):
         self._pause = pause
         self._process = process
         self._stream = TcpStream(process.socket)
@@ -123,7 +123,7 @@ class CrewWorker:
         self._calm = 0  # rounds in a row after which no match waited
         self._is_heard = False  # whether the next report would be heard at once
         self._is_set_up = False
-        self._told: Standing | None = None
+        self._told: Rulings | None = None
         self._hung = ""
         self._listening = trio.CancelScope(shield=True)
         self.gone = trio.Event()
@@ -133,16 +133,16 @@ class CrewWorker:
             with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):  # `listen` notices that, too
                 await self._stream.send_all(b"".join(map(packed, orders)))
 
-    async def tell(self, standing: Standing) -> None:
+    async def tell(self, rulings: Rulings) -> None:
         """Tell the worker what the tournament has decided, if it does not know yet."""
-        if standing != self._told:
-            self._told = standing
-            await self.send(standing)
+        if rulings != self._told:
+            self._told = rulings
+            await self.send(rulings)
 
     async def _begin(self, job: MatchJob) -> _Playing:
         self.matches[job.planned.id] = playing = _Playing(job.planned.length)
         orders: list[Order] = [] if self._is_set_up else [self._setup]
-        self._is_set_up, self._told = True, job.standing
+        self._is_set_up, self._told = True, job.rulings
         await self.send(*orders, job)
         return playing
 
@@ -186,13 +186,13 @@ class CrewWorker:
         match report:
             case Started(match, planned):
                 self.matches[match].under_way, self.matches[match].was_shown = planned, False
-            case Shown(match):
+            case DealExposed(match):
                 self.matches[match].was_shown = True
                 return
             case Finished(line):
                 self._calm += 1
                 self.matches[line.match].finished()
-            case Voided(line):
+            case RoundVoided(line):
                 self.matches[line.match].was_shown = False  # the next attempt at the round has a new deal
             case MatchOver(match):
                 self.matches.pop(match).over.set()
@@ -215,7 +215,7 @@ class CrewWorker:
             )
             playing.over.set()
 
-    async def beat(self, standing: Callable[[], Standing]) -> None:
+    async def beat(self, rulings: Callable[[], Rulings]) -> None:
         """Tell the worker what is new, and kill it if it hangs, until it is gone. A worker that hangs reads nothing
         either, so nothing here waits until something is sent."""
         async with trio.open_nursery() as sending:
@@ -223,7 +223,7 @@ class CrewWorker:
                 with trio.move_on_after(self._pause):
                     await self.gone.wait()
                     return
-                sending.start_soon(self.tell, standing())
+                sending.start_soon(self.tell, rulings())
                 if not (self._is_heard or self._sending.locked()):
                     continue
                 if self._missed == _MOST_MISSED:
@@ -244,41 +244,39 @@ class CrewWorker:
         await self.gone.wait()
 
 
-class AnyCrew(Protocol):
+class AnyPool(Protocol):
     """Who plays the matches between bots that the arena starts."""
 
-    def at_work(self) -> AbstractAsyncContextManager[None]:
+    def open(self) -> AbstractAsyncContextManager[None]:
         """Matches can be played during the block."""
 
     async def play(self, job: Callable[[], MatchJob]) -> Death | None:
         """Have a match played; `job` makes it, from what is known of it by then. Returns None when it is over, or how
         its worker died."""
 
-    async def tell(self, standing: Standing) -> None:
+    async def tell(self, rulings: Rulings) -> None:
         """Take note of what the tournament has decided."""
 
 
-# Makes a crew. It may call the last argument, with the reason, if it cannot go on.
-Hire = Callable[[Config, Hear, Callable[[], Standing], Callable[[str], None]], AnyCrew]
+# Makes a pool of workers. It may call the last argument, with the reason, if it cannot go on.
+MakePool = Callable[[Config, Hear, Callable[[], Rulings], Callable[[str], None]], AnyPool]
 
 
-class Crew:
-    """The workers of a tournament. `hear` is called with each report, and `standing` says what the tournament has
+class WorkerPool:
+    """The workers of a tournament. `hear` is called with each report, and `rulings` says what the tournament has
     decided. `spare` is a worker that was started early."""
 
-    def __init__(
-        self, config: Config, hear: Hear, standing: Callable[[], Standing], spare: WorkerProcess | None = None
-    ):
+    def __init__(self, config: Config, hear: Hear, rulings: Callable[[], Rulings], spare: WorkerProcess | None = None):
         self._most = config.most_workers
         self._setup = Setup(math.ceil(config.concurrency / self._most), config.affinity)
         self._hear = hear
-        self._standing = standing
+        self._rulings = rulings
         self._spare = spare
-        self._workers: list[CrewWorker] = []
+        self._workers: list[PoolWorker] = []
         self._nursery: trio.Nursery | None = None
 
     @contextlib.asynccontextmanager
-    async def at_work(self) -> AsyncIterator[None]:
+    async def open(self) -> AsyncIterator[None]:
         """Workers can play during the block; at its end all of them end."""
         async with trio.open_nursery() as self._nursery:
             try:
@@ -296,24 +294,24 @@ class Crew:
             return Death(f"no worker process could be started: {error.strerror}", None, was_shown=False)
         return await worker.play(job())
 
-    async def tell(self, standing: Standing) -> None:
+    async def tell(self, rulings: Rulings) -> None:
         """Tell all workers what the tournament has decided."""
         for worker in tuple(self._workers):
-            await worker.tell(standing)
+            await worker.tell(rulings)
 
-    def _free(self) -> CrewWorker:
+    def _free(self) -> PoolWorker:
         """The worker with the fewest matches; a new one if all have some and there may be more. Raises OSError."""
         free = min(self._workers, key=lambda worker: len(worker.matches), default=None)
         if free is None or (free.matches and len(self._workers) < self._most):
             assert self._nursery is not None
             process, self._spare = self._spare or WorkerProcess(), None
-            free = CrewWorker(process, self._setup)
+            free = PoolWorker(process, self._setup)
             self._workers.append(free)
             self._nursery.start_soon(self._listen, free)
-            self._nursery.start_soon(free.beat, self._standing)
+            self._nursery.start_soon(free.beat, self._rulings)
         return free
 
-    async def _listen(self, worker: CrewWorker) -> None:
+    async def _listen(self, worker: PoolWorker) -> None:
         try:
             await worker.listen(self._hear)
         finally:

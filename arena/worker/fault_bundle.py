@@ -118,7 +118,7 @@ def bundle_files(
         rules=played.referee.game.rules.name,
         seed=played.dealt.seed,
         first=seat_number(played.first),
-        cwd=job.away.cwd if job.away else str(Path.cwd()),
+        cwd=job.relocation.cwd if job.relocation else str(Path.cwd()),
         bots=(recorded_bot(job.bots[0]), recorded_bot(job.bots[1])),
         fault=BundledFault(seat_number(fault.seat), names[fault.seat], fault.ending.value, fault.detail),
         moves=tuple((seat_number(seat), text, ms) for seat, text, ms in played.referee.moves),

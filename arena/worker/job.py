@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Bots = tuple[AnySpec, AnySpec]
 
 
-class Standing(Struct, frozen=True):
+class Rulings(Struct, frozen=True):
     """What the tournament has decided so far and may decide anew while a match is played."""
 
     withdrawn: frozenset[str] = frozenset()  # bots that forfeit their rounds
@@ -40,11 +40,11 @@ class SoFar(Struct, frozen=True):
     voids: Mapping[str, int] = field(default_factory=dict)  # by round
 
 
-class Away(Struct, frozen=True):
+class Relocation(Struct, frozen=True):
     """What a player on another machine has to know. What it would write into folders, it reports instead."""
 
     cwd: str  # of the owner: folders of bots are relative to it
-    # By bot, if its folder was sent along: its path on the machine of the owner, and on the other one.
+    # By bot, if its folder was shipped: its path on the machine of the owner, and on the other one.
     folders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     interpreters: Mapping[str, str] = field(default_factory=dict)  # by bot: the hash of what runs it where the owner is
 
@@ -58,11 +58,11 @@ class MatchJob(Struct, frozen=True):
     key: DealKey | GrantedDeals
     resumes: int  # of the tournament: the deals depend on it
     so_far: SoFar
-    standing: Standing
+    rulings: Rulings
     max_faults: int
     faults: Path | None = None  # the folder for bundles of faults
     stderr: Path | None = None  # the folder for what the bots write on stderr
-    away: Away | None = None  # if it is played on another machine than the tournament
+    relocation: Relocation | None = None  # if it is played on another machine than the tournament
 
     @property
     def names(self) -> tuple[str, str]:
@@ -100,7 +100,7 @@ class Deals(Struct, frozen=True):
         return f"Deals({self.match!r}, of {len(self.deals)} rounds)"  # without the deals, which are secret
 
 
-Order = Setup | MatchJob | Standing | GoOn | Deals | Beat
+Order = Setup | MatchJob | Rulings | GoOn | Deals | Beat
 
 
 # Reports.
@@ -114,7 +114,7 @@ class Started(Struct, frozen=True):
     bots: tuple[str, str]
 
 
-class Shown(Struct, frozen=True):
+class DealExposed(Struct, frozen=True):
     """The bots are about to see the deal of the round that began last."""
 
     match: str
@@ -141,18 +141,18 @@ class Identified(Struct, frozen=True):
     line: BotLine
 
 
-class Voided(Struct, frozen=True):
+class RoundVoided(Struct, frozen=True):
     line: VoidLine
 
 
-class Warned(Struct, frozen=True):
+class OrganiserWarned(Struct, frozen=True):
     """Something for the organiser to know, at the end or `at_once`."""
 
     text: str
     at_once: bool = False
 
 
-class Looked(Struct, frozen=True):
+class PositionSeen(Struct, frozen=True):
     """The position after a move, for spectators."""
 
     scene: "Scene"
@@ -174,14 +174,14 @@ class DealWanted(Struct, frozen=True):
     voids: int
 
 
-class Wrote(Struct, frozen=True):
+class StderrWritten(Struct, frozen=True):
     """What a bot wrote on stderr, if its player cannot keep it."""
 
     number: int  # of the bot
     data: bytes
 
 
-class Bundled(Struct, frozen=True):
+class FaultBundled(Struct, frozen=True):
     """The files of a fault bundle, by name, likewise."""
 
     match: str
@@ -200,22 +200,24 @@ class Alive(Struct, frozen=True):
 
 Report = (
     Started
-    | Shown
+    | DealExposed
     | Identified
     | Finished
-    | Voided
+    | RoundVoided
     | DealWanted
-    | Wrote
-    | Bundled
-    | Warned
-    | Looked
+    | StderrWritten
+    | FaultBundled
+    | OrganiserWarned
+    | PositionSeen
     | RoundSeen
     | MatchOver
     | Alive
 )
 
 
-def waits(report: Report) -> TypeGuard[Finished | Voided | DealWanted]:
+def waits(report: Report) -> TypeGuard[Finished | RoundVoided | DealWanted]:
     """Whether the match waits until the report is processed, because the next round may depend on it: a fault may
     withdraw a bot, and a void may be the last that is excused."""
-    return isinstance(report, Voided | DealWanted) or (isinstance(report, Finished) and report.line.fault is not None)
+    return isinstance(report, RoundVoided | DealWanted) or (
+        isinstance(report, Finished) and report.line.fault is not None
+    )

@@ -25,12 +25,22 @@ from arena.support.signals import first_exception
 from arena.support.timekeeping import Stalls
 from arena.support.timestamps import utc_now
 from arena.worker.fault_bundle import bundle_files, bundle_folder, is_worth_a_bundle, write_bundle
-from arena.worker.job import Bundled, DealWanted, Finished, Identified, MatchJob, Report, Shown, Started, Voided
+from arena.worker.job import (
+    DealExposed,
+    DealWanted,
+    FaultBundled,
+    Finished,
+    Identified,
+    MatchJob,
+    Report,
+    RoundVoided,
+    Started,
+)
 from arena.worker.recording import round_line, void_line
 from engine.cards import SEATS
 
 
-class Desk(Protocol):
+class MatchOwner(Protocol):
     """Where a match reports, and learns what is decided elsewhere."""
 
     def report(self, report: Report) -> Logic[None]:
@@ -46,13 +56,15 @@ class Desk(Protocol):
 
 
 class JobPlay:
-    def __init__(self, job: MatchJob, players: Players, stalls: Stalls, desk: Desk, audience: Audience | None = None):
+    def __init__(
+        self, job: MatchJob, players: Players, stalls: Stalls, owner: MatchOwner, audience: Audience | None = None
+    ):
         self._job = job
         self._players = players
-        self._desk = desk
+        self._owner = owner
         self._score = job.so_far.score
         self._voids = Counter(job.so_far.voids)
-        self._unsent: list[Bundled] = []  # of the last fault
+        self._unsent: list[FaultBundled] = []  # of the last fault
         self._stalls = stalls
         self._introduced: set[str] = set()  # ids of players
         self._match = Match(
@@ -61,7 +73,7 @@ class JobPlay:
             players,
             stalls,
             self._keep_fault,
-            desk.may_excuse,
+            owner.may_excuse,
             audience,
             self._show,
         )
@@ -71,7 +83,7 @@ class JobPlay:
             if planned.id not in self._job.so_far.finished:
                 line = yield from self._play_until_valid(planned)
                 yield from self._introduce(line.players or ())
-                yield from self._desk.report(Finished(line))
+                yield from self._owner.report(Finished(line))
                 yield from self._dismiss(Restart.ROUND)
         yield from self._match.conclude(self._score)
         yield from self._dismiss(Restart.MATCH)
@@ -82,7 +94,7 @@ class JobPlay:
             identity = player.identity
             if identity is not None and identity.id in ids and identity.id not in self._introduced:
                 self._introduced.add(identity.id)
-                yield from self._desk.report(Identified(identity))
+                yield from self._owner.report(Identified(identity))
 
     def _dismiss(self, restart: Restart) -> Logic[None]:
         for player in self._players:
@@ -95,16 +107,16 @@ class JobPlay:
         while True:
             dealt = yield from self._deal(planned)
             lost = self._stalls.lost
-            if any(map(self._desk.is_withdrawn, job.names)):
+            if any(map(self._owner.is_withdrawn, job.names)):
                 played = self._forfeited(planned, dealt)
             else:
-                yield from self._desk.report(Started(job.planned.id, planned, job.names))
+                yield from self._owner.report(Started(job.planned.id, planned, job.names))
                 played = yield from self._try(planned, dealt)
             while self._unsent:
-                yield from self._desk.report(self._unsent.pop())
+                yield from self._owner.report(self._unsent.pop())
             if played.void is None:
                 line = round_line(played, job.planned.id, job.names, job.rules, self._who_played(played))
-                if job.away is not None:
+                if job.relocation is not None:
                     line = msgspec.structs.replace(line, delay=round((self._stalls.lost - lost) * 1000))
                 self._score = self._score.after(outcome_of(line.result))
                 return line
@@ -112,7 +124,7 @@ class JobPlay:
                 yield from player.leave()
             self._voids[planned.id] += 1
             line_of_void = void_line(planned, job.planned.id, job.names, played.void, played.started)
-            yield from self._desk.report(Voided(line_of_void))
+            yield from self._owner.report(RoundVoided(line_of_void))
 
     def _who_played(self, played: PlayedRound) -> PlayerIds:
         one, two = (None if played.withdrawn or not each.identity else each.identity.id for each in self._players)
@@ -133,7 +145,7 @@ class JobPlay:
     def _forfeited(self, planned: PlannedRound, dealt: Dealt) -> PlayedRound:
         """The round as forfeited by a withdrawn bot, without asking anything of either bot."""
         played = self._unplayed(planned, dealt, None)
-        absent = [seat for seat in SEATS if self._desk.is_withdrawn(self._job.names[seat])]
+        absent = [seat for seat in SEATS if self._owner.is_withdrawn(self._job.names[seat])]
         reason = f"withdrawn after {self._job.max_faults} faults in a row"
         if len(absent) == len(SEATS):
             played.referee.nobody_started(reason, reason)
@@ -144,7 +156,7 @@ class JobPlay:
     def _deal(self, planned: PlannedRound) -> Logic[Dealt]:
         key, voids = self._job.key, self._voids[planned.id]
         if isinstance(key, GrantedDeals) and not key.has(planned.id, voids):
-            yield from self._desk.report(DealWanted(self._job.planned.id, planned.id, voids))
+            yield from self._owner.report(DealWanted(self._job.planned.id, planned.id, voids))
         return key.deal(
             planned,
             self._job.rules,
@@ -155,7 +167,7 @@ class JobPlay:
 
     def _show(self) -> Logic[None]:
         yield from self._introduce([player.identity.id for player in self._players if player.identity])
-        yield from self._desk.report(Shown(self._job.planned.id))
+        yield from self._owner.report(DealExposed(self._job.planned.id))
 
     def _keep_fault(self, played: PlayedRound, players: Players) -> str | None:
         if self._job.faults is None:
@@ -163,15 +175,17 @@ class JobPlay:
         folder, fault = bundle_folder(self._job.faults, played, players), played.referee.fault
         assert fault is not None
         try:
-            if not self._job.away and not is_worth_a_bundle(folder.parent, self._job.names[fault.seat], fault.ending):
+            if not self._job.relocation and not is_worth_a_bundle(
+                folder.parent, self._job.names[fault.seat], fault.ending
+            ):
                 return None
             files = bundle_files(folder, self._job, played, players, self._score.points)
             for place, texts in files.items():
-                if self._job.away:
-                    self._unsent.append(Bundled(self._job.planned.id, played.planned.id, place, texts))
+                if self._job.relocation:
+                    self._unsent.append(FaultBundled(self._job.planned.id, played.planned.id, place, texts))
                 else:
                     write_bundle(place, texts)
             return str(folder)
         except OSError as error:
-            self._desk.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
+            self._owner.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")
             return None

@@ -10,7 +10,7 @@ from arena.journal.identity import Fingerprint
 from arena.plan.bot_spec import BotSpec, command_of
 from arena.plan.recorded_config import recorded_bot
 from arena.support.text import printable
-from arena.worker.job import Away
+from arena.worker.job import Relocation
 
 
 def portable(spec: BotSpec) -> BotSpec:
@@ -20,20 +20,20 @@ def portable(spec: BotSpec) -> BotSpec:
     return attrs.evolve(spec, command=words)
 
 
-def localized(spec: BotSpec, away: Away) -> BotSpec:
-    """A portable bot as this machine starts it. What lies in a folder that was sent along is found where that is now;
+def localized(spec: BotSpec, relocation: Relocation) -> BotSpec:
+    """A portable bot as this machine starts it. What lies in a folder that was shipped is found where that is now;
     everything else is expected at the same place as on the machine of the tournament."""
-    command, cwd = command_of(spec.command), Path(away.cwd, spec.cwd or "")
+    command, cwd = command_of(spec.command), Path(relocation.cwd, spec.cwd or "")
     spec = attrs.evolve(spec, sandbox=attrs.evolve(spec.sandbox, expose=spec.sandbox.exposed(cwd)))
-    if spec.name in away.folders:
-        return _sent_along(spec, command, away)
-    needs_no_place = spec.cwd is None and not os.path.isdir(away.cwd)  # nor a folder
+    if spec.name in relocation.folders:
+        return _shipped(spec, command, relocation)
+    needs_no_place = spec.cwd is None and not os.path.isdir(relocation.cwd)  # nor a folder
     return attrs.evolve(spec, cwd=None if needs_no_place else cwd, command=command)
 
 
-def _sent_along(spec: BotSpec, command: tuple[str, ...], away: Away) -> BotSpec:
-    there, here = away.folders[spec.name]
-    cwd = os.path.normpath(Path(away.cwd, spec.cwd or ""))
+def _shipped(spec: BotSpec, command: tuple[str, ...], relocation: Relocation) -> BotSpec:
+    there, here = relocation.folders[spec.name]
+    cwd = os.path.normpath(Path(relocation.cwd, spec.cwd or ""))
     if not _is_in(cwd, there):  # that place need not exist here, so words that were relative to it become absolute
         command, cwd = tuple(_absolute(word, cwd, there) for word in command), there
     return attrs.evolve(
@@ -43,21 +43,21 @@ def _sent_along(spec: BotSpec, command: tuple[str, ...], away: Away) -> BotSpec:
     )
 
 
-def at_home(found: Fingerprint, spec: BotSpec, away: Away) -> Fingerprint:
+def at_home(found: Fingerprint, spec: BotSpec, relocation: Relocation) -> Fingerprint:
     """The fingerprint that this machine took of a portable bot, as the machine of the tournament would take it. Where
     the bot was sent to does not matter, nor does its interpreter, which belongs to a machine and not to the bot."""
-    local = localized(spec, away)
+    local = localized(spec, relocation)
     if local.is_bundled:
         return found
     words = dict(zip(map(printable, local.command), map(printable, spec.command), strict=True))
     values = ((ours.partition("=")[2], theirs.partition("=")[2]) for ours, theirs in words.items() if ours[:1] == "-")
     words |= {ours: theirs for ours, theirs in values if ours}
-    there, here = away.folders.get(spec.name, ("", ""))
+    there, here = relocation.folders.get(spec.name, ("", ""))
     command, files = tuple(map(printable, spec.command)), dict[str, str]()
     for name, content in found.files.items():
         files[words.get(name) or _named_by_owner(name, words) or _moved(name, here, there)] = content
-    if spec.name in away.interpreters and command[0] in files:
-        files[command[0]] = away.interpreters[spec.name]
+    if spec.name in relocation.interpreters and command[0] in files:
+        files[command[0]] = relocation.interpreters[spec.name]
     return Fingerprint(command, files)
 
 

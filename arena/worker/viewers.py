@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from arena.match.audience import Scene, Sight
-from arena.worker.job import Looked, RoundSeen
+from arena.worker.job import PositionSeen, RoundSeen
 from arena.worker.outbox import Outbox
 from engine.scoring import Outcome
 
@@ -27,7 +27,7 @@ class Viewers:
         if too_soon and sight.outcome is None:  # the last position of a round is never left out
             return
         self._last_look[scene.match] = now
-        self._outbox.send(Looked(scene, sight))
+        self._outbox.send(PositionSeen(scene, sight))
 
     def round_over(self, scene: Scene, outcome: Outcome) -> None:
         if self.watchers:

@@ -24,19 +24,19 @@ from arena.worker.core import Affinity, Core
 from arena.worker.idle_bots import IdleBots
 from arena.worker.job import (
     Alive,
-    Away,
     Beat,
+    DealExposed,
     Deals,
     GoOn,
     MatchJob,
     MatchOver,
     Order,
+    OrganiserWarned,
+    Relocation,
     Report,
+    Rulings,
     Setup,
-    Shown,
-    Standing,
-    Warned,
-    Wrote,
+    StderrWritten,
     waits,
 )
 from arena.worker.job_play import JobPlay
@@ -58,13 +58,13 @@ class Worker:
         self._idle = IdleBots(processes, 1)
         self._affinity = Affinity(Core(), self._loop, self._start, pinned=False)
         self._stderr: StderrKeeper | None = None
-        self._standing = Standing()
+        self._rulings = Rulings()
         self._waiting: dict[str, Signal] = {}  # by match: for the answer to its last report
         self._matches = 0  # under way
         self._most: int | None = None  # of them; None if the owner sees to it
         self._queue: deque[MatchJob] = deque()
         self._granted: dict[str, GrantedDeals] = {}  # by match
-        self._sent: dict[str, tuple[BotSpec, Away]] = {}  # by name: bots of a tournament on another machine
+        self._sent: dict[str, tuple[BotSpec, Relocation]] = {}  # by name: bots of a tournament on another machine
         self._over = self._loop.signal()
         self._failure: Exception | None = None
 
@@ -100,10 +100,10 @@ class Worker:
                 self._affinity = Affinity(Core(), self._loop, self._start, pinned=pinned)
                 self._most = concurrency if in_turn else None
             case MatchJob():
-                self._adopt(order.standing)
+                self._adopt(order.rulings)
                 self._queue.append(order)
                 self._begin_queued()
-            case Standing():
+            case Rulings():
                 self._adopt(order)
             case GoOn(match):
                 self._waiting.pop(match).set()
@@ -115,9 +115,9 @@ class Worker:
             case _:
                 assert_never(order)
 
-    def _adopt(self, standing: Standing) -> None:
-        self._standing = standing
-        self._viewers.are_there(standing.watched)
+    def _adopt(self, rulings: Rulings) -> None:
+        self._rulings = rulings
+        self._viewers.are_there(rulings.watched)
 
     def _begin_queued(self) -> None:
         while self._queue and (self._most is None or self._matches < self._most):
@@ -146,7 +146,7 @@ class Worker:
     def _play(self, job: MatchJob) -> Logic[None]:
         numbered = zip(job.planned.bots, job.bots, strict=True)
         one, two = (self._player(job, number, spec.program) for number, spec in numbered)
-        yield from JobPlay(job, (one, two), self._loop.stalls, _WorkersDesk(self, job), self._viewers).play()
+        yield from JobPlay(job, (one, two), self._loop.stalls, _WorkerAsOwner(self, job), self._viewers).play()
         for player in (one, two):
             yield from player.match_over()
         self._viewers.match_over(job.planned.id)
@@ -154,12 +154,12 @@ class Worker:
 
     def _player(self, job: MatchJob, number: int, program: BotSpec | None) -> Player:
         assert program is not None  # no worker is asked to play otherwise
-        if job.away is not None:
-            self._sent[program.name] = program, job.away
+        if job.relocation is not None:
+            self._sent[program.name] = program, job.relocation
             self._processes.recorded = self._at_home
-            program = localized(program, job.away)
+            program = localized(program, job.relocation)
         if self._stderr is None:
-            keeps = self._report_stderr if job.away else None
+            keeps = self._report_stderr if job.relocation else None
             self._stderr = StderrKeeper(job.stderr, self.warn, keeps)
         return self._idle.take(number, program, self._stderr)
 
@@ -167,16 +167,16 @@ class Worker:
         return at_home(found, *self._sent[spec.name])
 
     def _report_stderr(self, number: int, data: bytes) -> None:
-        self._outbox.send(Wrote(number, data))
+        self._outbox.send(StderrWritten(number, data))
 
     def warn(self, text: str) -> None:
-        self._outbox.send(Warned(text))
+        self._outbox.send(OrganiserWarned(text))
 
     def is_withdrawn(self, name: str) -> bool:
-        return name in self._standing.withdrawn
+        return name in self._rulings.withdrawn
 
     def may_excuse(self, name: str) -> bool:
-        return name not in self._standing.spent
+        return name not in self._rulings.spent
 
     def report(self, match: str, report: Report) -> Logic[None]:
         self._affinity.heard(report)
@@ -186,14 +186,14 @@ class Worker:
             yield from waiting_for(answered)
             return
         self._outbox.send(report)
-        if isinstance(report, Shown):
+        if isinstance(report, DealExposed):
             yield from self._outbox.sent()  # the owner must know before the bots do, even if this process is killed
         else:
             yield from self._outbox.room()
 
 
-class _WorkersDesk:
-    """The desk of one match in a worker."""
+class _WorkerAsOwner:
+    """The owner of one match, as the worker knows it."""
 
     def __init__(self, worker: Worker, job: MatchJob):
         self._worker = worker

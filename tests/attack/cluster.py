@@ -20,7 +20,7 @@ from tests.helpers.tournaments import configured, essence, played, rounds_in, st
 CLUSTER_KILLS = 300
 ROUNDS, CYCLES = "20", "300"  # so many that not all is played before the last kill
 SEED = 1  # of the moments and the victims
-_MORE_DESCRIPTORS = 8  # than an owner had at first: some shifts more, and a file that is being read
+_MORE_DESCRIPTORS = 8  # than an owner had at first: some tasks more, and a file that is being read
 _BYTES_OF_A_ROUND = 1600
 _MOST_ROUNDS = 8  # between two kills
 _SECONDS = 20  # for so many rounds; then it is hit again

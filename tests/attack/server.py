@@ -215,13 +215,13 @@ def _storms(names: list[str]) -> Callable[[str, trio.Nursery], Awaitable[int]]:
         """All of them drop their connections at once and come back; the bots that are there give way to them."""
         crowd = [Guest(address, name, None) for name in names]
         for storm in range(STORMS):
-            before = [guest.welcomes for guest in crowd]
-            for guest in crowd:
-                if guest.stream is not None:
-                    await trio.aclose_forcefully(guest.stream)
-                nursery.start_soon(guest.visit)
+            before = [bot.welcomes for bot in crowd]
+            for bot in crowd:
+                if bot.stream is not None:
+                    await trio.aclose_forcefully(bot.stream)
+                nursery.start_soon(bot.visit)
             with trio.move_on_after(20):
-                while any(guest.welcomes == welcomes for guest, welcomes in zip(crowd, before, strict=True)):
+                while any(bot.welcomes == welcomes for bot, welcomes in zip(crowd, before, strict=True)):
                     await trio.sleep(0.005)
                 continue
             return storm

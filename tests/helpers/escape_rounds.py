@@ -24,7 +24,7 @@ from arena.devtools.targets import told
 from arena.plan.config import from_command_line
 from arena.plan.sandbox import SCRATCH
 from arena.sandbox.sandbox_check import settled
-from tests.helpers.escape_baits import all_inside, all_laid_out
+from tests.helpers.escape_targets import all_inside, all_laid_out
 from tests.helpers.paths import ESCAPE_BOT, ROOT
 from tests.helpers.tournaments import played, steady
 
@@ -46,11 +46,11 @@ class Played:
 
 
 def play(sandbox: str, names: list[str]) -> Played:
-    with all_laid_out(SCRATCH, MEMORY) as baits:
-        bot = shutil.copy(ESCAPE_BOT, baits.own)
-        known = told(all_inside(baits) if sandbox == "true" else baits)
-        command = shlex.join([SYSTEM_PYTHON, "-I", "-S", bot, baits.shared, str(known), *names])
-        journal = Path(baits.own).parent / "played.jsonl"
+    with all_laid_out(SCRATCH, MEMORY) as targets:
+        bot = shutil.copy(ESCAPE_BOT, targets.own)
+        known = told(all_inside(targets) if sandbox == "true" else targets)
+        command = shlex.join([SYSTEM_PYTHON, "-I", "-S", bot, targets.shared, str(known), *names])
+        journal = Path(targets.own).parent / "played.jsonl"
         keys = f"name=escape cmd={shlex.quote(command)} sandbox={sandbox} memory={MEMORY >> 20}M"
         options = {"rounds": "2", "seed": "7", "st": "60" if "stop-own-group" not in names else "1", "timemargin": "0"}
         config = from_command_line([steady("steady")], [keys], options | {"journal": str(journal)})

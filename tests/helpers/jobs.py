@@ -1,4 +1,4 @@
-"""Match jobs without workers: with a desk that keeps what is reported, or in a tournament of this process."""
+"""Match jobs without workers: with an owner that keeps what is reported, or in a tournament of this process."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,16 +13,16 @@ from arena.bots.watchdog import Watchdog
 from arena.journal.lines import RoundLine, VoidLine
 from arena.plan.config import Config
 from arena.tournament.ledger import planned_matches
-from arena.tournament.play_here import OwnersDesk
+from arena.tournament.play_here import OwnerLogic
 from arena.tournament.runner import Tournament
-from arena.tournament.worker_pool import Crew
-from arena.worker.job import Finished, MatchJob, Report, SoFar, Standing, Voided
+from arena.tournament.worker_pool import WorkerPool
+from arena.worker.job import Finished, MatchJob, Report, RoundVoided, Rulings, SoFar
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score
 from tests.helpers.drivers import KEY, Driver, RunLogic, players_of
 
 
-class Desk:
+class KeepingOwner:
     """Keeps all reports."""
 
     def __init__(self, withdrawn: str = "") -> None:
@@ -49,22 +49,22 @@ class Desk:
 
     @property
     def voids(self) -> list[VoidLine]:
-        return [report.line for report in self.reports if isinstance(report, Voided)]
+        return [report.line for report in self.reports if isinstance(report, RoundVoided)]
 
 
 def job_of(config: Config) -> MatchJob:
     planned = planned_matches(config)[0]
     one, two = config.bots
     so_far = SoFar(Score(config.rules, planned.first))
-    return MatchJob(planned, config.rules, (one, two), KEY, 0, so_far, Standing(), max_faults=3)
+    return MatchJob(planned, config.rules, (one, two), KEY, 0, so_far, Rulings(), max_faults=3)
 
 
-def play_job(run: RunLogic[None], job: MatchJob, desk: Desk, config: Config) -> Desk:
+def play_job(run: RunLogic[None], job: MatchJob, owner: KeepingOwner, config: Config) -> KeepingOwner:
     def logic(driver: Driver) -> Logic[None]:
-        return JobPlay(job, players_of(config, driver), driver.stalls, desk).play()
+        return JobPlay(job, players_of(config, driver), driver.stalls, owner).play()
 
     run(logic)
-    return desk
+    return owner
 
 
 def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] = Watchdog) -> list[Tournament]:
@@ -75,17 +75,17 @@ def play_in_this_process(patched: pytest.MonkeyPatch, watchdog: type[Watchdog] =
         made(tournament, *args, **kwargs)
         tournaments.append(tournament)
 
-    async def play(_: Crew, make: Callable[[], MatchJob]) -> None:
+    async def play(_: WorkerPool, make: Callable[[], MatchJob]) -> None:
         job, watch = make(), watchdog()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch.run)
             bots = [bot.program for bot in job.bots if bot.program is not None]
             one, two = (LocalPlayer(bot, TrioProcesses(nursery), lambda _: None) for bot in bots)
-            await driven(JobPlay(job, (one, two), watch, OwnersDesk(tournaments[-1])).play(), watch)
+            await driven(JobPlay(job, (one, two), watch, OwnerLogic(tournaments[-1])).play(), watch)
             await driven(one.leave())
             await driven(two.leave())
             nursery.cancel_scope.cancel()
 
     patched.setattr(Tournament, "__init__", init)
-    patched.setattr(Crew, "play", play)
+    patched.setattr(WorkerPool, "play", play)
     return tournaments

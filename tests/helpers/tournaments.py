@@ -14,7 +14,7 @@ from typing import Any
 from arena.cli.progress import Quiet
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
 from arena.plan.config import Config, from_command_line
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.paths import STEADY_BOT
 
 
@@ -41,7 +41,7 @@ def configured(*bots: str, journal: Path | None = None, **options: str) -> Confi
 
 def played(config: Config) -> list[RoundLine]:
     assert config.journal is not None
-    drive(config, Quiet())
+    run_tournament(config, Quiet())
     return rounds_in(config.journal)
 
 

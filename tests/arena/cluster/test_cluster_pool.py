@@ -1,4 +1,4 @@
-"""What the crew, the bridge and the comparison decide, with machines that only a test plays."""
+"""What the pool, the client and the comparison decide, with machines that only a test plays."""
 
 import asyncio
 import errno
@@ -14,35 +14,35 @@ import trio
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from arena.cluster import cluster_client as bridge_module
-from arena.cluster import cluster_pool as crew_module
+from arena.cluster import cluster_client as client_module
+from arena.cluster import cluster_pool as pool_module
 from arena.cluster import preparation
-from arena.cluster.assigned_match import Shift
-from arena.cluster.cluster_client import Bridge
-from arena.cluster.cluster_pool import ClusterCrew
+from arena.cluster.assigned_match import ClusterWorker
+from arena.cluster.cluster_client import ClusterClient
+from arena.cluster.cluster_pool import ClusterPool
 from arena.cluster.folder import FolderError
-from arena.cluster.machines import Admission
+from arena.cluster.machines import Machines
 from arena.cluster.pace import Pace
-from arena.cluster.preparation import Host, Terms, prepared
+from arena.cluster.preparation import Machine, Terms, prepared
 from arena.cluster.worker_connection import RemoteWorker
 from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.plan.schedule import MatchId
 from arena.tournament.worker_pool import Death
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Away, MatchJob, Report, Shown, Standing, Started
+from arena.worker.job import DealExposed, MatchJob, Relocation, Report, Rulings, Started
 from tests.helpers.jobs import job_of
 from tests.helpers.tournaments import configured
 
-TERMS: Any = None  # which only the bridge needs
+TERMS: Any = None  # which only the client needs
 
 
 class _Machine:
-    """One shift, as the crew sees it; it says what the test sends."""
+    """One worker, as the pool sees it; it says what the test sends."""
 
-    def __init__(self, crew: ClusterCrew, name: str):
+    def __init__(self, pool: ClusterPool, name: str):
         self._ours, theirs = socket.socketpair()
-        crew.arrived(RemoteWorker(Host("tcp://127.0.0.1:1", name, Away("/")), theirs, self.vanish))
+        pool.arrived(RemoteWorker(Machine("tcp://127.0.0.1:1", name, Relocation("/")), theirs, self.vanish))
 
     def vanish(self) -> None:
         self._ours.close()
@@ -65,14 +65,14 @@ def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
         def submit(self) -> None:
             raise AssertionError("there are no slots")
 
-    monkeypatch.setattr(crew_module, "Bridge", lambda *_: nullcontext(Unconnected()))
+    monkeypatch.setattr(pool_module, "ClusterClient", lambda *_: nullcontext(Unconnected()))
 
 
-def crew_of(config: Config, key: DealKey, heard: list[Report]) -> ClusterCrew:
+def crew_of(config: Config, key: DealKey, heard: list[Report]) -> ClusterPool:
     async def hear(report: Report) -> None:
         heard.append(report)
 
-    return ClusterCrew(attrs.evolve(config, key=key), hear, Standing, pytest.fail, scheduler="", terms=TERMS)
+    return ClusterPool(attrs.evolve(config, key=key), hear, Rulings, pytest.fail, scheduler="", terms=TERMS)
 
 
 async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJob) -> None:
@@ -86,13 +86,13 @@ def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> 
     jobs = [replace(first, planned=replace(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)]
 
     async def main() -> None:
-        crew = crew_of(config, DealKey("secret"), [])
-        async with crew.at_work(), trio.open_nursery() as nursery:
-            machines = [_Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "big"), _Machine(crew, "small")]
+        pool = crew_of(config, DealKey("secret"), [])
+        async with pool.open(), trio.open_nursery() as nursery:
+            machines = [_Machine(pool, "big"), _Machine(pool, "big"), _Machine(pool, "big"), _Machine(pool, "small")]
             for machine, job in zip(machines, jobs, strict=True):
-                nursery.start_soon(_keep, ends, crew.play, job)
+                nursery.start_soon(_keep, ends, pool.play, job)
                 await wait_all_tasks_blocked()
-                machine.say(Started(job.planned.id, job.planned.rounds[0], job.names), Shown(job.planned.id))
+                machine.say(Started(job.planned.id, job.planned.rounds[0], job.names), DealExposed(job.planned.id))
             await wait_all_tasks_blocked()
             for machine in machines:
                 machine.vanish()
@@ -105,7 +105,7 @@ def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> 
 
 
 def test_a_task_that_cannot_be_submitted_leaves_no_room_for_the_next_one() -> None:
-    """Else the crew would try again at once, for as long as there is no scheduler."""
+    """Else the pool would try again at once, for as long as there is no scheduler."""
     told: list[tuple[str, tuple[int, ...]]] = []
 
     class Hears:
@@ -114,10 +114,10 @@ def test_a_task_that_cannot_be_submitted_leaves_no_room_for_the_next_one() -> No
 
     async def main() -> None:
         hears: Any = Hears()
-        bridge = Bridge("tcp://127.0.0.1:1", TERMS, hears)
-        bridge.submit()
-        bridge.loop.run_until_complete(asyncio.sleep(0))
-        bridge.loop.close()
+        client = ClusterClient("tcp://127.0.0.1:1", TERMS, hears)
+        client.submit()
+        client.loop.run_until_complete(asyncio.sleep(0))
+        client.loop.close()
         await wait_all_tasks_blocked()
 
     trio.run(main)
@@ -128,7 +128,7 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
     async def fail(_: str) -> None:
         raise RuntimeError("a surprise")
 
-    monkeypatch.setattr(bridge_module, "connected", fail)
+    monkeypatch.setattr(client_module, "connected", fail)
     reasons: list[str] = []
 
     class Hears:
@@ -136,7 +136,7 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
 
     async def main() -> None:
         hears: Any = Hears()
-        with Bridge("tcp://127.0.0.1:1", TERMS, hears):
+        with ClusterClient("tcp://127.0.0.1:1", TERMS, hears):
             while not reasons:
                 await trio.sleep(0.01)
 
@@ -161,18 +161,18 @@ def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is
     matches are over before that is heard, both would wait. `ago`: when a match of this one was over."""
     monkeypatch.setattr(Pace, "match_seconds", seconds)
     monkeypatch.setattr("arena.cluster.pace.time.monotonic", lambda: 100.0)
-    monkeypatch.setattr(crew_module, "Shift", partial(Shift, free_since=100.0 - ago))
+    monkeypatch.setattr(pool_module, "ClusterWorker", partial(ClusterWorker, free_since=100.0 - ago))
     config = configured("greedy", "random")
     first = job_of(config)
 
     async def main() -> None:
-        crew = crew_of(config, DealKey("7", is_public=True), [])
-        async with crew.at_work(), trio.open_nursery() as nursery:
+        pool = crew_of(config, DealKey("7", is_public=True), [])
+        async with pool.open(), trio.open_nursery() as nursery:
             for number in range(count):
                 planned = replace(first.planned, id=MatchId(f"{number}.1-2"))
-                nursery.start_soon(_keep, [], crew.play, replace(first, planned=planned))
+                nursery.start_soon(_keep, [], pool.play, replace(first, planned=planned))
             await wait_all_tasks_blocked()
-            machine = _Machine(crew, "one")
+            machine = _Machine(pool, "one")
             await wait_all_tasks_blocked()
             early = machine.matches()
             nursery.cancel_scope.cancel()
@@ -182,8 +182,8 @@ def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is
     trio.run(main)
 
 
-def admission_of(told: list[tuple[str, str]], patience: float) -> Admission:
-    return Admission(
+def admission_of(told: list[tuple[str, str]], patience: float) -> Machines:
+    return Machines(
         "run",
         TERMS,
         refused=lambda host: told.append(("refused", host.name)),
@@ -200,15 +200,15 @@ def test_a_cluster_without_a_machine_that_may_play_is_told_at_once_and_stops_lat
     present: set[str], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, str]] = []
-    machines = {"tcp://there:1": Host("tcp://there:1", "old", Away("/"), ("it has arena 1",))}
-    machines["tcp://there:2"] = Host("tcp://there:2", "good", Away("/"))
+    machines = {"tcp://there:1": Machine("tcp://there:1", "old", Relocation("/"), ("it has arena 1",))}
+    machines["tcp://there:2"] = Machine("tcp://there:2", "good", Relocation("/"))
     now = [0.0]
     monkeypatch.setattr("arena.cluster.machines.time.monotonic", lambda: now[0])
 
-    async def found(_client: object, address: str, *_: object) -> Host:
+    async def found(_client: object, address: str, *_: object) -> Machine:
         return machines[address]
 
-    async def look(admission: Admission, present: set[str], at: float) -> None:
+    async def look(admission: Machines, present: set[str], at: float) -> None:
         now[0] = at
         admission.look_at(present)
         await asyncio.sleep(0)
@@ -274,7 +274,7 @@ def test_a_machine_that_does_not_answer_or_in_another_way(
     ],
 )
 def test_a_machine_is_asked_again_if_a_folder_was_lost_on_the_way_there(error: Exception, answered: bool) -> None:
-    terms = attrs.evolve(Terms.of([], None, ship=True), parcels=(("mine", "/mine", b""),))
+    terms = attrs.evolve(Terms.of([], None, ship=True), shipped=(("mine", "/mine", b""),))
     host = asyncio.run(partial(prepared, _Client(error), "there", "run", terms)())
     assert host.problems == (f"the folders of bots could not be sent there: {error}",)
     assert host.answered == answered

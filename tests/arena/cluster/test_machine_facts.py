@@ -11,7 +11,7 @@ import pytest
 
 from arena.cluster.comparison import differences
 from arena.cluster.folder import FolderError, folder_of
-from arena.cluster.machine_facts import Facts, asked_about, facts_of
+from arena.cluster.machine_facts import MachineFacts, asked_about, facts_of
 from arena.cluster.packed_folder import discard, packed, receive, unpacked_into
 from arena.cluster.preparation import Terms
 from arena.journal.identity import Fingerprint
@@ -19,12 +19,12 @@ from arena.plan.bot_spec import BotSpec, parse_bot
 from arena.plan.config import from_command_line
 from arena.plan.sandbox import Level, Sandbox
 from arena.processes.fingerprint import fingerprint_of
-from arena.worker.job import Away
+from arena.worker.job import Relocation
 from arena.worker.relocation import at_home, localized, portable
 
 
-def facts(folder: Path, run: str) -> Facts:
-    return facts_of(asked_about(run, [BotSpec("mine", (str(folder / "bot"),))], Away(str(folder))))
+def facts(folder: Path, run: str) -> MachineFacts:
+    return facts_of(asked_about(run, [BotSpec("mine", (str(folder / "bot"),))], Relocation(str(folder))))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_each_fact_is_compared(folder: Path, field: str, value: object, said: st
 
 def test_a_machine_is_told_no_values_of_environments() -> None:
     spec = BotSpec("mine", ("true",), env=(("API_KEY", "s3cret"), ("PATH", "/bin")))
-    assert dict(asked_about("1", [spec], Away("/")).bots[0].env) == {"API_KEY": "", "PATH": "/bin"}
+    assert dict(asked_about("1", [spec], Relocation("/")).bots[0].env) == {"API_KEY": "", "PATH": "/bin"}
 
 
 def test_the_folder_of_a_bot(folder: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_folder_that_is_not_there_is_not_called_different(folder: Path, is_nam
     bot = from_command_line([command, "greedy"], (), options).bots[0]
     assert isinstance(bot, BotSpec)
 
-    def found(run: str) -> Facts:
-        return facts_of(asked_about(run, [bot], Away("/")))
+    def found(run: str) -> MachineFacts:
+        return facts_of(asked_about(run, [bot], Relocation("/")))
 
     ours = found("1")
     folder.rename(folder.with_name("elsewhere"))
@@ -113,8 +113,8 @@ def test_a_folder_that_is_not_there_is_not_called_different(folder: Path, is_nam
 
 def test_a_bot_that_was_sent_along_is_started_where_it_is_now(folder: Path) -> None:
     spec = BotSpec("mine", ("python3", f"{folder}/bot", "--book", f"{folder}-2/book"), cwd=Path("data"))
-    away = Away(str(folder), {"mine": (str(folder), "/there/0")})
-    found = localized(portable(spec), away)
+    relocation = Relocation(str(folder), {"mine": (str(folder), "/there/0")})
+    found = localized(portable(spec), relocation)
     assert found.command == ("python3", "/there/0/bot", "--book", f"{folder}-2/book")
     assert found.cwd == Path("/there/0/data")
 
@@ -123,7 +123,7 @@ def test_what_is_exposed_to_a_bot_is_expected_at_the_same_place(folder: Path) ->
     box = Sandbox(Level.FULL, expose=("../books", "/etc/passwd"))
     spec = BotSpec("mine", ("python3", "bot"), cwd=Path("mine"), sandbox=box)
     for folders in ({}, {"mine": (str(folder), "/there/0")}):
-        found = localized(portable(spec), Away(str(folder.parent), folders))
+        found = localized(portable(spec), Relocation(str(folder.parent), folders))
         assert found.cwd is not None
         assert found.sandbox.exposed(found.cwd) == (str(folder.parent / "books"), "/etc/passwd")
 
@@ -131,11 +131,11 @@ def test_what_is_exposed_to_a_bot_is_expected_at_the_same_place(folder: Path) ->
 def test_a_bot_that_was_sent_along_needs_no_folder_of_the_owner(folder: Path) -> None:
     """The place where the tournament is played need not exist on another machine."""
     spec = BotSpec("mine", ("python3", "mine/bot", f"--book={folder}/data/book", "fast"))
-    away = Away(str(folder.parent), {"mine": (str(folder), "/there/0")})
-    found = localized(portable(spec), away)
+    relocation = Relocation(str(folder.parent), {"mine": (str(folder), "/there/0")})
+    found = localized(portable(spec), relocation)
     assert found.command == ("python3", "/there/0/bot", "--book=/there/0/data/book", "fast")
     assert found.cwd == Path("/there/0")
-    assert localized(portable(parse_bot("greedy")), Away("/nowhere")).cwd is None
+    assert localized(portable(parse_bot("greedy")), Relocation("/nowhere")).cwd is None
 
 
 def test_a_fingerprint_taken_elsewhere_is_that_of_the_owner(folder: Path, tmp_path: Path) -> None:
@@ -143,25 +143,27 @@ def test_a_fingerprint_taken_elsewhere_is_that_of_the_owner(folder: Path, tmp_pa
     spec = BotSpec("mine", ("python3", "mine/bot", f"--book={folder}/data/book"), cwd=tmp_path)
     (tmp_path / "there").mkdir()
     unpacked_into(tmp_path / "there/0", packed(folder))
-    away = Away(str(tmp_path), {"mine": (str(folder), str(tmp_path / "there/0"))}, {"mine": "theirs"})
-    found = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
+    relocation = Relocation(str(tmp_path), {"mine": (str(folder), str(tmp_path / "there/0"))}, {"mine": "theirs"})
+    found = at_home(fingerprint_of(localized(portable(spec), relocation)), portable(spec), relocation)
     ours = fingerprint_of(spec)
     assert found == Fingerprint(ours.command, ours.files | {"python3": "theirs"})
     script = attrs.evolve(spec, command=("python3", "mine/x.py", *spec.command[2:]))
     for place in (folder, tmp_path / "there/0"):
         for name in ("x.py", "util.py", "data/deep.py"):
             (place / name).write_text(name)
-    found = at_home(fingerprint_of(localized(portable(script), away)), portable(script), away)
+    found = at_home(fingerprint_of(localized(portable(script), relocation)), portable(script), relocation)
     assert {"mine/x.py", "mine/util.py", "mine/data/deep.py"} < found.files.keys()
     assert found.files == fingerprint_of(script).files | {"python3": "theirs"}
     (tmp_path / "there/0/bot").write_text("another one")
-    changed = at_home(fingerprint_of(localized(portable(spec), away)), portable(spec), away)
+    changed = at_home(fingerprint_of(localized(portable(spec), relocation)), portable(spec), relocation)
     assert changed.files["mine/bot"] != ours.files["mine/bot"]
 
 
 def test_a_program_found_by_path_is_compared(folder: Path) -> None:
-    def of(path: Path, run: str) -> Facts:
-        return facts_of(asked_about(run, [BotSpec("mine", ("bot", "--x"), env=(("PATH", str(path)),))], Away("/")))
+    def of(path: Path, run: str) -> MachineFacts:
+        return facts_of(
+            asked_about(run, [BotSpec("mine", ("bot", "--x"), env=(("PATH", str(path)),))], Relocation("/"))
+        )
 
     ours = of(folder, "1")
     assert differences(ours, of(folder, "2")) == []
@@ -175,9 +177,9 @@ def test_a_file_that_the_command_names_elsewhere_is_compared(folder: Path, tmp_p
     book.parent.mkdir()
     book.write_text("e4")
 
-    def of(run: str) -> Facts:
+    def of(run: str) -> MachineFacts:
         spec = BotSpec("mine", (sys.executable, f"{folder}/bot", f"--book={book}"))
-        return facts_of(asked_about(run, [spec], Away("/")))
+        return facts_of(asked_about(run, [spec], Relocation("/")))
 
     ours = of("1")
     book.write_text("d4")
@@ -189,8 +191,8 @@ def test_a_file_that_the_command_names_elsewhere_is_compared(folder: Path, tmp_p
 
 
 def test_a_folder_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
-    def of(run: str) -> Facts:
-        return facts_of(asked_about(run, [BotSpec("mine", ("python3", "mine/bot"))], Away(str(tmp_path))))
+    def of(run: str) -> MachineFacts:
+        return facts_of(asked_about(run, [BotSpec("mine", ("python3", "mine/bot"))], Relocation(str(tmp_path))))
 
     ours = of("1")
     folder.rename(tmp_path / "other")
@@ -200,7 +202,7 @@ def test_a_folder_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> No
 
 
 def test_an_interpreter_may_differ(folder: Path) -> None:
-    ours = facts_of(asked_about("1", [BotSpec("mine", (sys.executable, f"{folder}/bot"))], Away("/")))
+    ours = facts_of(asked_about("1", [BotSpec("mine", (sys.executable, f"{folder}/bot"))], Relocation("/")))
     assert ours.bots["mine"].interpreter
     other = msgspec.structs.replace(ours.bots["mine"], interpreter="other")
     assert differences(ours, msgspec.structs.replace(ours, bots={"mine": other})) == []
@@ -209,7 +211,7 @@ def test_an_interpreter_may_differ(folder: Path) -> None:
 def test_a_bundled_bot_is_named_to_other_machines_and_found_there() -> None:
     spec = attrs.evolve(parse_bot("greedy"), name="g")
     assert portable(spec).command == ("greedy",)
-    assert localized(portable(spec), Away("/")).command == spec.command
+    assert localized(portable(spec), Relocation("/")).command == spec.command
 
 
 @pytest.mark.parametrize("path", [b"../escaped", b"/tmp/escaped", b"data/../../escaped"])
@@ -299,7 +301,7 @@ def test_what_was_received_is_discarded(folder: Path) -> None:
 
 def test_terms_say_where_sent_bots_are(folder: Path) -> None:
     terms = Terms.of([parse_bot("greedy"), BotSpec("mine", (str(folder / "bot"),))], None, ship=True)
-    assert terms.away("/there").folders == {"mine": (str(folder), "/there/0")}
+    assert terms.relocation("/there").folders == {"mine": (str(folder), "/there/0")}
 
 
 def test_the_files_of_a_tournament_are_neither_compared_nor_sent(folder: Path, tmp_path: Path) -> None:
@@ -312,5 +314,5 @@ def test_the_files_of_a_tournament_are_neither_compared_nor_sent(folder: Path, t
     facts_of.cache_clear()
     after = Terms.of(bots, journal, ship=True)
     assert differences(before.ours, after.ours) == []
-    unpacked_into(tmp_path / "there", after.parcels[0][2])
+    unpacked_into(tmp_path / "there", after.shipped[0][2])
     assert {path.name for path in (tmp_path / "there").rglob("*")} == {"bot", "data", "book"}

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from arena.cli.main import main
 from arena.devtools.bot_sources import CommandSource, ListeningSource
 from arena.devtools.check import examine
-from arena.devtools.check_report import Checked, as_junit
+from arena.devtools.check_report import CheckedBot, as_junit
 from arena.devtools.examination import CheckFinding, CheckVerdict
 from arena.devtools.probe import CheckLimits
 from arena.plan.bot_spec import BotSpec
@@ -236,7 +236,7 @@ def failed_codes(report: Path) -> list[str]:
 
 def test_junit_holds_whatever_a_bot_may_write() -> None:
     finding = CheckFinding("hello", "says hello", CheckVerdict.FAILED, "\x00\x1b[31m <b>&\ud800", ("< \x07",))
-    junit = as_junit([Checked("<x>\x00", [finding])])
+    junit = as_junit([CheckedBot("<x>\x00", [finding])])
     assert "<failure" in junit
     ElementTree.fromstring(junit.encode())
 

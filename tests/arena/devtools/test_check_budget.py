@@ -10,10 +10,10 @@ import trio
 from trio.testing import MockClock, memory_stream_pair
 
 from arena.bots.link import Link
-from arena.cli.check_display import Told
+from arena.cli.check_display import FindingLines
 from arena.devtools.bot_sources import Contact
 from arena.devtools.check import examine
-from arena.devtools.check_report import Checked, summary
+from arena.devtools.check_report import CheckedBot, summary
 from arena.devtools.examination import Check, CheckFinding, CheckVerdict, Examination, Observer
 from arena.devtools.probe import CheckLimits
 
@@ -89,7 +89,7 @@ async def test_situations_come_before_the_budget_and_rounds_are_skipped_with_a_w
     assert {findings[code].verdict for code in SITUATIONS} == {CheckVerdict.OK}
     assert findings["rules-classic"].verdict is CheckVerdict.SKIPPED
     assert findings["rules-classic"].message == "not made: too little time was left; a larger --budget makes it"
-    assert summary(Checked("slow", [*findings.values()])).startswith("slow: fit to play as far as it was checked (")
+    assert summary(CheckedBot("slow", [*findings.values()])).startswith("slow: fit to play as far as it was checked (")
     assert took < 60 + 9 * 9  # two decisions for each situation, and one under way at the end
 
 
@@ -120,7 +120,7 @@ async def test_an_observer_hears_each_check_with_the_time_it_has(autojump_clock:
 
 async def test_the_time_that_is_announced_includes_what_the_situations_need(autojump_clock: MockClock) -> None:
     remarks: list[tuple[str, float]] = []
-    told = Told(lambda _: None, lambda text: remarks.append((text, autojump_clock.current_time())))
+    told = FindingLines(lambda _: None, lambda text: remarks.append((text, autojump_clock.current_time())))
     await examine(ThinkingBot(9), CheckLimits(move_ms=10_000), 200, 10, told)
     ((text, announced),) = remarks
     assert text == "It takes about 9000 ms for an answer; the rest takes about 99 s."

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from arena.devtools import sandbox_attempts
-from arena.devtools.sandbox_attempts import Attempt, Baits, Refused, Result, try_apart
+from arena.devtools.sandbox_attempts import Attempt, Refused, Result, Targets, try_apart
 from arena.devtools.targets import told
 from tests.attack.escapes.calls import NUMBERS
 from tests.attack.escapes.run import ATTEMPTS
-from tests.helpers.escape_baits import all_laid_out
 from tests.helpers.escape_rounds import SYSTEM_PYTHON
+from tests.helpers.escape_targets import all_laid_out
 from tests.helpers.paths import ROOT
 
 MODULES = [Path(sandbox_attempts.__file__), *sorted((ROOT / "tests" / "attack" / "escapes").glob("*.py"))]
@@ -27,30 +27,30 @@ HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-ge
 UNNAMED_THERE = {"name_to_handle_at", "open_by_handle_at", "memfd_secret"}  # in other words, or in newer headers
 
 
-def reach(_: Baits) -> str:
+def reach(_: Targets) -> str:
     return "everything"
 
 
-def be_refused(_: Baits) -> str:
+def be_refused(_: Targets) -> str:
     raise Refused("nothing is there")
 
 
-def be_forbidden(_: Baits) -> str:
+def be_forbidden(_: Targets) -> str:
     os.rmdir("/proc")
     return "it removed /proc"
 
 
-def be_killed(_: Baits) -> str:
+def be_killed(_: Targets) -> str:
     os.kill(os.getpid(), signal.SIGSYS)
     time.sleep(60)
     return "it survived"
 
 
-def be_wrong(_: Baits) -> str:
+def be_wrong(_: Targets) -> str:
     raise ValueError("a mistake")
 
 
-def say_nothing(_: Baits) -> str:
+def say_nothing(_: Targets) -> str:
     os._exit(0)
 
 
@@ -66,21 +66,21 @@ def say_nothing(_: Baits) -> str:
     ],
 )
 def test_only_what_was_refused_or_killed_counts_as_refused(
-    make: Callable[[Baits], str], escaped: bool, detail: str
+    make: Callable[[Targets], str], escaped: bool, detail: str
 ) -> None:
-    with all_laid_out(0, 0) as baits:
-        result = try_apart(Attempt("some", "some promise", make, fatal=False), baits)
+    with all_laid_out(0, 0) as targets:
+        result = try_apart(Attempt("some", "some promise", make, fatal=False), targets)
     assert (result.attempt, result.escaped) == ("some", escaped)
     assert detail in result.detail
 
 
-def test_baits_are_gone_afterwards() -> None:
+def test_targets_are_gone_afterwards() -> None:
     descriptors, variables = len(os.listdir("/proc/self/fd")), dict(os.environ)
-    with all_laid_out(0, 0) as baits:
-        assert Path(baits.hidden).stat().st_mode & 0o777 == 0o600
+    with all_laid_out(0, 0) as targets:
+        assert Path(targets.hidden).stat().st_mode & 0o777 == 0o600
         assert dict(os.environ) != variables
-    assert not Path(baits.own).parent.exists()
-    assert not Path(f"/proc/{baits.host_process}").exists()
+    assert not Path(targets.own).parent.exists()
+    assert not Path(f"/proc/{targets.host_process}").exists()
     assert (len(os.listdir("/proc/self/fd")), dict(os.environ)) == (descriptors, variables)
 
 
@@ -89,8 +89,8 @@ def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> No
     if not Path(SYSTEM_PYTHON).exists():
         pytest.skip(f"there is no {SYSTEM_PYTHON}")
     names = ["read-hidden-file", "read-own-environment", "use-inherited-descriptor"]
-    with all_laid_out(0, 0) as baits:
-        words = [SYSTEM_PYTHON, "-I", "-S", baits.shared, str(told(baits)), *names]
+    with all_laid_out(0, 0) as targets:
+        words = [SYSTEM_PYTHON, "-I", "-S", targets.shared, str(told(targets)), *names]
         done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, close_fds=False, check=True)
     results = [Result(**json.loads(line)) for line in done.stdout.splitlines()]
     assert [(result.attempt, result.escaped) for result in results] == [(name, True) for name in names]
@@ -100,8 +100,8 @@ def test_one_file_is_enough_for_a_python_without_the_arena(tmp_path: Path) -> No
 @pytest.mark.parametrize("name", [attempt.name for attempt in ATTEMPTS.values() if attempt.fatal])
 def test_what_the_arena_would_end_succeeds_where_nobody_watches(name: str) -> None:
     """The others succeed in rounds without a sandbox, see tests/arena/sandbox/test_escapes.py."""
-    with all_laid_out(2**20, 32 * 2**20) as baits:
-        words = [sys.executable, "-I", "-S", baits.shared, str(told(baits)), name]
+    with all_laid_out(2**20, 32 * 2**20) as targets:
+        words = [sys.executable, "-I", "-S", targets.shared, str(told(targets)), name]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
     result = Result(**json.loads(done.stdout))
     assert (result.attempt, result.escaped) == (name, True), result.detail

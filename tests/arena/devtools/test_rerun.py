@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from arena.bots.wants import Logic
-from arena.devtools.rerun import Came, Rerun
+from arena.devtools.rerun import FaultOutcome, Rerun
 from arena.devtools.rerun import rerun as rerun_here
 from arena.journal.lines import RoundLine
 from arena.match.round_play import RoundPlay, Void
@@ -233,7 +233,7 @@ def test_an_answer_that_came_late_because_the_arena_stood_still_is_not_the_fault
 
     monkeypatch.setattr(RoundPlay, "play", void)
     assert repeated(crashed) == Rerun(
-        Came.VOID,
+        FaultOutcome.VOID,
         then="bad: crashed: it ended (exit status 3); on stderr: I am leaving",
         now="void: the arena stood still",
     )
@@ -416,7 +416,7 @@ def test_a_fault_in_an_earlier_round_is_another_one(late: tuple[Path, list[str]]
     facts["bots"][0]["cmd"] = moody(tmp_path, "crash", 1, 3)
     (bundle / "bundle.json").write_text(json.dumps(facts))
     found = repeated(bundle, from_start=True)
-    assert found.came is Came.ANOTHER
+    assert found.came is FaultOutcome.ANOTHER
     assert re.match(r"bad: crashed in round 1\.1-2\.1 already: it ended \(exit status 7\)", found.now)
 
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from arena.human.choice import Choice
 from arena.human.drawing import drawn
-from arena.human.screen import Move, Stage, TableScreen, Wish
+from arena.human.screen import Move, PlayScreen, Stage, Wish
 from arena.human.view import view_of
 from arena.match import translate
 from arena.match.referee import Referee
@@ -38,18 +38,18 @@ from tests.arena.human.test_view import UNTIMED, decisions, start_of
 from tests.helpers.sampling import sampled
 
 
-def at_table(rules: RuleSet, request: Request, **more: object) -> TableScreen:
-    screen = TableScreen("anna", **more)  # type: ignore[arg-type]
+def playing(rules: RuleSet, request: Request, **more: object) -> PlayScreen:
+    screen = PlayScreen("anna", **more)  # type: ignore[arg-type]
     screen = screen.told(MatchStart("m", "rival", 2, rules.name, MatchClock(None, None, 0)))
     hand = request.state.hand if len(request.state.hand) == rules.hand_limit else ("r1",) * 0
     start = RoundStart(round=1, seat=0, first="you", hand=hand, points=Points(0, 0), deal_hash="")
     return screen.told(start).asked(request)
 
 
-def pressed(screen: TableScreen, *keys: str) -> TableScreen:
+def pressed(screen: PlayScreen, *keys: str) -> PlayScreen:
     for key in keys:
         after = screen.press(key)
-        assert isinstance(after, TableScreen), (key, after)
+        assert isinstance(after, PlayScreen), (key, after)
         screen = after
     return screen
 
@@ -85,12 +85,12 @@ def reachable(choice: Choice) -> set[str]:
 def test_the_move_shown_first_is_legal() -> None:
     for name, rules in PRESETS.items():
         for _, request in decisions(rules, 3):
-            assert at_table(rules, request).press("enter") == Move(Choice(view_of(rules, request)).move), name
+            assert playing(rules, request).press("enter") == Move(Choice(view_of(rules, request)).move), name
 
 
 def test_a_digit_chooses_the_stone_from_any_row() -> None:
     request = first_request()
-    screen, card = at_table(PRESETS["base"], request), request.legal[0].split()[1]
+    screen, card = playing(PRESETS["base"], request), request.legal[0].split()[1]
     assert pressed(screen, "7").press("enter") == Move(f"play {card} 7")
     assert pressed(screen, "down", "7", "2").press("enter") == Move(f"play {card} 2")
     assert pressed(screen, "7", "right").press("enter") == Move(f"play {request.state.hand[1]} 7")  # still on the card
@@ -101,7 +101,7 @@ def test_a_digit_chooses_the_stone_to_claim_even_one_that_cannot_be_claimed() ->
     request = first_request(phase="claim")
     stone = request.legal[0].split()[1]
     other = next(number for number in "123456789" if f"claim {number}" not in request.legal)
-    screen = pressed(at_table(PRESETS["base"], request), other)
+    screen = pressed(playing(PRESETS["base"], request), other)
     assert f">> claim {other}   (illegal; ? says why)" in drawn(screen, 80, 24)
     assert pressed(screen, stone).press("c") == Move(f"claim {stone}")
 
@@ -126,7 +126,7 @@ def test_a_digit_chooses_one_card_after_the_other_on_the_stone_of_a_ruse() -> No
 def test_the_cursor_stays_where_it_was_from_one_decision_to_the_next() -> None:
     rules, seed = PRESETS["base"], 2
     requests = [r for referee, r in decisions(rules, seed) if referee.game.to_move == 0 and r.phase == "play"]
-    screen = pressed(at_table(rules, requests[0]), "right", "right", "down", "6")
+    screen = pressed(playing(rules, requests[0]), "right", "right", "down", "6")
     move = screen.press("enter")
     assert move == Move(f"play {requests[0].state.hand[2]} 6")
     again = screen.played(move.text).asked(requests[1])
@@ -143,7 +143,7 @@ def test_a_cursor_on_what_has_become_illegal_goes_to_what_is_nearest() -> None:
         for referee, request in decisions(rules, seed):
             if referee.game.to_move != 0:
                 continue
-            screen = at_table(rules, request) if screen is None else screen.asked(request)
+            screen = playing(rules, request) if screen is None else screen.asked(request)
             move = screen.press("enter")
             assert isinstance(move, Move)
             assert move.text in request.legal
@@ -153,7 +153,7 @@ def test_a_cursor_on_what_has_become_illegal_goes_to_what_is_nearest() -> None:
 
 
 def test_an_illegal_choice_is_explained_and_not_played() -> None:
-    screen = at_table(PRESETS["base"], first_request())
+    screen = playing(PRESETS["base"], first_request())
     screen = pressed(screen, "left")  # from the first card to `pass`
     assert any("(illegal; ? says why)" in line for line in drawn(screen, 80, 24))
     for key in ("?", "enter"):
@@ -161,12 +161,12 @@ def test_an_illegal_choice_is_explained_and_not_played() -> None:
 
 
 def test_question_mark_says_that_a_legal_move_is_legal() -> None:
-    assert "this is legal" in pressed(at_table(PRESETS["base"], first_request()), "?").message
+    assert "this is legal" in pressed(playing(PRESETS["base"], first_request()), "?").message
 
 
 def test_c_claims_the_chosen_stone_and_its_reason_is_shown_before_and_after() -> None:
     request = first_request(phase="claim")
-    screen = at_table(PRESETS["base"], request)
+    screen = playing(PRESETS["base"], request)
     assert screen.message.startswith(f"{request.legal[0]}: ")
     assert screen.press("c") == Move(request.legal[0])
     done = pressed(screen, *["left"] * int(request.legal[0].split()[1]))
@@ -178,12 +178,12 @@ def test_c_claims_the_chosen_stone_and_its_reason_is_shown_before_and_after() ->
 
 def test_c_outside_the_claim_phase_says_when_stones_are_claimed() -> None:
     for name, when in (("base", "after playing"), ("expert", "at the start of a turn")):
-        assert when in pressed(at_table(PRESETS[name], first_request(name)), "c").message
+        assert when in pressed(playing(PRESETS[name], first_request(name)), "c").message
 
 
 def test_a_move_can_be_typed() -> None:
     request = first_request()
-    screen = pressed(at_table(PRESETS["base"], request), ":", *"play  zz 3")
+    screen = pressed(playing(PRESETS["base"], request), ":", *"play  zz 3")
     assert ">> play  zz 3_" in drawn(screen, 80, 24)
     refused = pressed(screen, "enter")
     assert "'zz' is not a card" in refused.message
@@ -196,18 +196,18 @@ def test_a_move_can_be_typed() -> None:
 
 def test_a_decision_is_taken_back_only_if_there_is_one_and_never_at_a_server() -> None:
     rules, request = PRESETS["base"], first_request()
-    screen = at_table(rules, request)
+    screen = playing(rules, request)
     assert "no decision of yours" in pressed(screen, "u").message
     played = screen.played(request.legal[0])
     assert "Wait until it is your turn" in pressed(played, "u").message
     assert played.asked(request).press("u") is Wish.TAKE_BACK
-    served = at_table(rules, request, at_server=True).played(request.legal[0]).asked(request)
+    served = playing(rules, request, at_server=True).played(request.legal[0]).asked(request)
     assert "At a server nothing can be taken back" in pressed(served, "u").message
 
 
 def test_after_taking_back_the_decisions_before_can_still_be_taken_back() -> None:
     rules, request = PRESETS["base"], first_request()
-    screen = at_table(rules, request).played(request.legal[0]).asked(request).played(request.legal[0]).asked(request)
+    screen = playing(rules, request).played(request.legal[0]).asked(request).played(request.legal[0]).asked(request)
     start = RoundStart(round=1, seat=0, first="you", hand=request.state.hand, points=Points(0, 0), deal_hash="")
     screen = screen.took_back().told(start).asked(request)
     assert screen.decided == 1
@@ -216,7 +216,7 @@ def test_after_taking_back_the_decisions_before_can_still_be_taken_back() -> Non
 
 
 def test_the_end_of_a_round_waits_for_enter_and_says_who_won() -> None:
-    screen = at_table(PRESETS["base"], first_request())
+    screen = playing(PRESETS["base"], first_request())
     over = screen.told(ending("win", "five-stones", mine=(1, 2, 4, 5, 9)))
     assert (over.stage, over.points) == (Stage.OVER, (5, 2))
     assert "You win the round: you hold five stones, 1 2 4 5 9. Points 5 - 2." in drawn(over, 80, 24)
@@ -245,14 +245,14 @@ def ending(
     ],
 )  # fmt: skip
 def test_the_result_of_a_round_comes_with_its_reason(end: RoundEnd, words: str) -> None:
-    assert words in at_table(PRESETS["base"], first_request()).told(end).news[-1]
+    assert words in playing(PRESETS["base"], first_request()).told(end).news[-1]
 
 
-def whole_round(name: str, seed: int) -> tuple[Referee, TableScreen, int]:
+def whole_round(name: str, seed: int) -> tuple[Referee, PlayScreen, int]:
     """A round played at random, the screen of seat 0 before it hears of the end, and how many moves it knows of."""
     rules, rng, known = PRESETS[name], random.Random(seed), 0
     referee = Referee(rules, Deal.from_seed(str(seed), rules.tactics), SEATS[seed % 2])
-    screen = TableScreen("anna").told(MatchStart("m", "rival", 1, rules.name, MatchClock(None, None, 0)))
+    screen = PlayScreen("anna").told(MatchStart("m", "rival", 1, rules.name, MatchClock(None, None, 0)))
     screen = screen.told(start_of(referee))
     while ask := referee.ask():
         move = rng.choice([action for action in ask.legal if action.kind is Kind.CLAIM] or ask.legal).text
@@ -292,19 +292,19 @@ def test_the_end_of_a_round_shows_the_last_position_and_the_moves_that_led_there
 
 def test_the_moves_of_a_turn_are_shown_together() -> None:
     request = first_request("tactics", "draw")
-    at_draw = attrs.evolve(at_table(PRESETS["tactics"], request), news=("You: play r5 3",))
+    at_draw = attrs.evolve(playing(PRESETS["tactics"], request), news=("You: play r5 3",))
     drawing = at_draw.played("draw clan")
     assert drawing.news == ("You: play r5 3, draw clan",)
 
 
 def test_the_last_line_names_only_keys_that_do_something_now() -> None:
     base, claiming = PRESETS["base"], first_request(phase="claim")
-    first = at_table(base, first_request())
+    first = playing(base, first_request())
     assert drawn(first, 80, 24)[-1] == "arrows, 1-9 choose  Enter plays  ? why  : type  h help  Ctrl-C stop"
     played = first.played(first_request().legal[0])
     assert "u take back" in drawn(played.asked(first_request()), 80, 24)[-1]
     assert "u take back" not in drawn(attrs.evolve(played.asked(first_request()), at_server=True), 80, 24)[-1]
-    assert "c claim" in drawn(at_table(base, claiming), 80, 24)[-1]
+    assert "c claim" in drawn(playing(base, claiming), 80, 24)[-1]
     over = played.told(ending("loss", "timeout"))
     for screen in (played, over, over.told(MatchEnd("m", "loss", Points(0, 5)))):
         assert drawn(screen, 80, 24)[-1] == "h help  Ctrl-C stop"
@@ -312,7 +312,7 @@ def test_the_last_line_names_only_keys_that_do_something_now() -> None:
 
 
 def test_the_help_says_what_holds_where_the_person_plays() -> None:
-    at_home = at_table(PRESETS["base"], first_request())
+    at_home = playing(PRESETS["base"], first_request())
     at_server = attrs.evolve(at_home, at_server=True)
     assert "take back your last decision" in "\n".join(drawn(pressed(at_home, "h"), 80, 24))
     text = "\n".join(drawn(pressed(at_server, "h"), 80, 24))
@@ -325,7 +325,7 @@ def test_after_taking_back_only_what_changed_has_a_star_and_the_round_is_said_to
     rules, seed = PRESETS["base"], 2
     requests = [request for referee, request in decisions(rules, seed) if referee.game.to_move == 0]
     one, two = requests[3:5]
-    screen = at_table(rules, requests[0])
+    screen = playing(rules, requests[0])
     for after in requests[1:5]:
         screen = screen.played(next(e.move for e in after.events if e.by == "you")).asked(after)
     assert "not rated" not in drawn(screen, 80, 24)[0]
@@ -347,7 +347,7 @@ def test_after_taking_back_only_what_changed_has_a_star_and_the_round_is_said_to
 @pytest.mark.parametrize(("width", "height"), [(60, 12), (79, 30), (80, 9), (20, 5)])
 def test_a_small_window_says_what_size_is_needed_and_shows_what_fits(width: int, height: int) -> None:
     *_, (_, last) = decisions(PRESETS["base"], 1)
-    screen = at_table(PRESETS["base"], last)
+    screen = playing(PRESETS["base"], last)
     said = re.search(r"Too small: this needs (\d+) x (\d+)", drawn(screen, 80, 9)[0])
     assert said
     lines = drawn(screen, width, height)
@@ -368,7 +368,7 @@ def test_the_result_is_shown_in_every_window_that_has_room_for_it() -> None:
 
 
 def test_an_error_of_the_server_is_shown_without_control_characters() -> None:
-    screen = at_table(PRESETS["base"], first_request()).told(Error("timeout", "too \x1b[2Jlate", fatal=True))
+    screen = playing(PRESETS["base"], first_request()).told(Error("timeout", "too \x1b[2Jlate", fatal=True))
     assert any("too \\x1b[2Jlate" in line for line in drawn(screen, 80, 24))
 
 
@@ -376,10 +376,10 @@ def test_the_screen_fits_into_every_window() -> None:
     rng = random.Random(1)
     for name, rules in PRESETS.items():
         for _, request in decisions(rules, 5):
-            screen = at_table(rules, request)
+            screen = playing(rules, request)
             for key in rng.choices(["left", "right", "down", "?", "h", "c"], k=3):
                 after = screen.press(key)
-                screen = after if isinstance(after, TableScreen) else screen
+                screen = after if isinstance(after, PlayScreen) else screen
             width, height = rng.randint(1, 120), rng.randint(1, 40)
             lines = drawn(screen, width, height)
             assert len(lines) == height, name
@@ -387,12 +387,12 @@ def test_the_screen_fits_into_every_window() -> None:
 
 
 def test_what_is_decided_stays_visible_in_a_low_window() -> None:
-    lines = drawn(at_table(PRESETS["tactics"], first_request("tactics")), 80, 8)
+    lines = drawn(playing(PRESETS["tactics"], first_request("tactics")), 80, 8)
     assert any(line.startswith(">> ") for line in lines)
 
 
 def test_the_time_left_is_shown_only_if_there_is_a_clock() -> None:
-    screen = at_table(PRESETS["base"], first_request())
+    screen = playing(PRESETS["base"], first_request())
     assert "s left" not in drawn(screen, 80, 24)[-1]
     timed = attrs.evolve(screen, clock=Clock(10_000, 7_000))
     assert drawn(timed, 80, 24, 3.0)[-1].startswith("4 s left")

@@ -13,7 +13,7 @@ from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
 from arena.server import server
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from tests.helpers import visitors
 from tests.helpers.tournaments import steady
@@ -179,7 +179,7 @@ def test_a_journal_that_is_gone_when_the_last_round_was_written_is_noticed(tmp_p
                 journal.unlink()
 
     config = from_command_line(bots(journal), (), OPTIONS | {"rounds": "2", "journal": str(journal)})
-    ran = drive(config, Deleting())
+    ran = run_tournament(config, Deleting())
     assert ran.failure is not None
     assert "this file was deleted or moved away" in ran.failure
     assert ran.rescue is not None

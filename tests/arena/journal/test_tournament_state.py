@@ -21,7 +21,7 @@ from arena.plan.recorded_config import RecordedConfig
 from arena.plan.schedule import PlannedMatch
 from arena.plan.source import ConfigError
 from arena.plan.sprt_config import test_from_command_line as sprt_of
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.rounds import STARTED, round_line
 from tests.helpers.tournaments import configured, rounds_in, steady
 
@@ -151,7 +151,7 @@ def test_those_who_play_need_no_change_for_another_format(journal: Path, monkeyp
     monkeypatch.setattr(tournament_state, "format_of", lambda _config, _plan: FirstToWin())
     config = configured(steady("a"), steady("b"), journal=journal, cycles="20", concurrency="1")
     config = attrs.evolve(config, seed="")
-    ran = drive(config, Quiet())
+    ran = run_tournament(config, Quiet())
     wins = [line.result.winner for line in rounds_in(journal)]
     assert max(wins.count(0), wins.count(1)) == 3
     assert (len(wins) < 40, ran.failure, ran.stopped) == (True, None, False)

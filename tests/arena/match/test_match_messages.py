@@ -6,7 +6,7 @@ import attrs
 import msgspec
 import pytest
 
-from arena.match.match_messages import Host
+from arena.match.match_messages import MatchMessages
 from arena.match.referee import Referee
 from arena.plan.deals import DealKey
 from arena.plan.schedule import Format, PlannedMatch, schedule
@@ -73,9 +73,9 @@ def planned_match(rounds: int = 2) -> PlannedMatch:
     return schedule(2, Format.ROUND_ROBIN, 1, rounds, RULES)[0]
 
 
-def host_of(bot: Bot, seat: Seat, planned: PlannedMatch) -> Host:
+def messages_of(bot: Bot, seat: Seat, planned: PlannedMatch) -> MatchMessages:
     clock = MatchClock(1000, None, 0)
-    return Host(
+    return MatchMessages(
         bot, seat, match=planned.id, opponent="rival", rounds=planned.length, rules=RULES.name, clock=clock
     )  # fmt: skip
 
@@ -83,15 +83,15 @@ def host_of(bot: Bot, seat: Seat, planned: PlannedMatch) -> Host:
 @pytest.mark.parametrize("seat", SEATS)
 def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat) -> None:
     planned, bot, rng, deals = planned_match(4), Bot(), random.Random(1), DealCheck()
-    host, score = host_of(bot, seat, planned), Score(RULES, planned.first)
+    messages, score = messages_of(bot, seat, planned), Score(RULES, planned.first)
     bot.connect()
-    bot.hear(host.start_match())
-    assert host.start_match() is None
+    bot.hear(messages.start_match())
+    assert messages.start_match() is None
     for each in planned.rounds:
         score = score.begun_by(each.first)
         dealt = KEY.deal(each, RULES)
         referee = Referee(RULES, dealt.deal, score.first)
-        start = host.start_round(referee, dealt.revealed(each.number), score)
+        start = messages.start_round(referee, dealt.revealed(each.number), score)
         bot.hear(start)
         assert start.hand == card_texts(tuple(referee.game.hands[seat]))
         assert (start.first == "you") is (score.first == seat)
@@ -99,15 +99,15 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat) -> Non
         while ask := referee.ask():
             move = rng.choice(ask.legal).text
             if ask.seat == seat:
-                request = host.ask(ask, UNTIMED)
+                request = messages.ask(ask, UNTIMED)
                 bot.hear_request(request)
                 assert request.decoded().state.points == start.points
                 bot.say(BotAction(request.id, move))
             referee.answer(move, 0)
         assert referee.outcome is not None
-        bot.hear(host.end_round(referee.outcome, [dealt.revealed(each.number)]))
+        bot.hear(messages.end_round(referee.outcome, [dealt.revealed(each.number)]))
         score = score.after(referee.outcome)
-    end = host.end_match(score)
+    end = messages.end_match(score)
     bot.hear(end)
     assert end is not None
     assert end.points == Points(score.points[seat], score.points[other(seat)])
@@ -115,41 +115,41 @@ def test_a_whole_match_is_said_in_turn_and_keeps_its_promises(seat: Seat) -> Non
     assert (deals.kept, deals.broken) == (4, 0)
 
 
-def start_of_round(bot: Bot, host: Host, planned: PlannedMatch) -> Referee:
+def start_of_round(bot: Bot, messages: MatchMessages, planned: PlannedMatch) -> Referee:
     dealt = KEY.deal(planned.rounds[0], RULES)
-    referee = Referee(RULES, dealt.deal, host.seat)
-    bot.hear(host.start_match())
-    bot.hear(host.start_round(referee, dealt.revealed(1), Score(RULES, host.seat)))
+    referee = Referee(RULES, dealt.deal, messages.seat)
+    bot.hear(messages.start_match())
+    bot.hear(messages.start_round(referee, dealt.revealed(1), Score(RULES, messages.seat)))
     return referee
 
 
 def test_a_bot_that_is_not_in_the_round_hears_nothing_of_its_end() -> None:
     planned, bot = planned_match(), Bot()
-    host, score = host_of(bot, SEATS[0], planned), Score(RULES, SEATS[0])
+    messages, score = messages_of(bot, SEATS[0], planned), Score(RULES, SEATS[0])
     outcome = finished().outcome
     assert outcome is not None
-    assert (host.end_round(outcome, []), host.end_match(score)) == (None, None)  # it is away
+    assert (messages.end_round(outcome, []), messages.end_match(score)) == (None, None)  # it is away
     bot.connect()
-    assert (host.end_round(outcome, []), host.end_match(score)) == (None, None)  # it was not told of the match
-    start_of_round(bot, host, planned)
-    assert host.end_match(score) is None  # not before the round is over
-    bot.hear(host.end_round(outcome, []))
-    assert host.end_round(outcome, []) is None
-    bot.hear(host.end_match(score))
+    assert (messages.end_round(outcome, []), messages.end_match(score)) == (None, None)  # it was not told of the match
+    start_of_round(bot, messages, planned)
+    assert messages.end_match(score) is None  # not before the round is over
+    bot.hear(messages.end_round(outcome, []))
+    assert messages.end_round(outcome, []) is None
+    bot.hear(messages.end_match(score))
 
 
 def test_a_round_can_end_while_its_bot_is_asked() -> None:
     planned, bot = planned_match(), Bot()
-    host = host_of(bot, SEATS[0], planned)
+    messages = messages_of(bot, SEATS[0], planned)
     bot.connect()
-    ask = start_of_round(bot, host, planned).ask()
+    ask = start_of_round(bot, messages, planned).ask()
     assert ask is not None
-    bot.hear_request(host.ask(ask, UNTIMED))
+    bot.hear_request(messages.ask(ask, UNTIMED))
     assert bot.session is not None
     assert bot.session.state is State.THINKING
     outcome = finished().outcome
     assert outcome is not None
-    bot.hear(host.end_round(outcome, []))
+    bot.hear(messages.end_round(outcome, []))
 
 
 def finished() -> Referee:
@@ -161,33 +161,33 @@ def finished() -> Referee:
 
 def test_ids_rise_from_where_the_connection_is_by_the_step_that_is_wanted() -> None:
     planned, bot = planned_match(), Bot(wants_legal=False)
-    host = host_of(bot, SEATS[0], planned)
+    messages = messages_of(bot, SEATS[0], planned)
     bot.connect()
-    ask = start_of_round(bot, host, planned).ask()
+    ask = start_of_round(bot, messages, planned).ask()
     assert ask is not None
-    first = host.ask(ask, UNTIMED)
+    first = messages.ask(ask, UNTIMED)
     assert (first.id, first.decoded().legal) == (1, ())
     assert bot.session is not None
     bot.session.last_id = 40
-    again = host.ask_again(first)
+    again = messages.ask_again(first)
     assert again.id == 41
     assert again.decoded() == msgspec.structs.replace(first.decoded(), id=41)
-    assert host.ask_again(first.with_id(90)) == first.with_id(90)
+    assert messages.ask_again(first.with_id(90)) == first.with_id(90)
     bot.session.id_step = 1001
-    assert host.ask(ask, UNTIMED).id == 1041
+    assert messages.ask(ask, UNTIMED).id == 1041
 
 
 def test_a_bot_that_came_back_on_another_connection_is_where_it_was() -> None:
     planned, bot = planned_match(), Bot()
-    host = host_of(bot, SEATS[0], planned)
+    messages = messages_of(bot, SEATS[0], planned)
     bot.connect()
-    ask = start_of_round(bot, host, planned).ask()
+    ask = start_of_round(bot, messages, planned).ask()
     assert ask is not None
-    request = host.ask(ask, UNTIMED)
+    request = messages.ask(ask, UNTIMED)
     bot.hear_request(request)
     before = bot.heard[-3:]
     bot.connect()
-    for message in host.start_again():
+    for message in messages.start_again():
         bot.hear(message)
-    bot.hear_request(host.ask_again(request))
+    bot.hear_request(messages.ask_again(request))
     assert bot.heard[-3:] == before

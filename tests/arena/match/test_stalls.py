@@ -22,7 +22,7 @@ from arena.stats.standings import fold
 from arena.stats.tables import render
 from arena.support.timekeeping import Stall, Stalls
 from arena.tournament.ledger import planned_matches
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from engine.cards import SEATS
 from tests.helpers.drivers import KEY, Driver, RunLogic, both_drivers, first_round, match_of, players_of
 from tests.helpers.jobs import play_in_this_process
@@ -169,7 +169,7 @@ def test_a_void_round_has_a_new_deal_and_voids_are_counted_and_limited(
     config = configured(
         late(deadline), steady("good", f"log={log}"), journal=journal, max_voids="2", rounds="1", start="none"
     )
-    drive(config, Quiet())
+    run_tournament(config, Quiet())
     lines = [entry.line for entry in read(journal, JournalLine)]
     voids = [line for line in lines if isinstance(line, VoidLine)]
     assert [(line.id, line.excused) for line in voids] == [("1.1-2.1", 0)] * 2

@@ -21,7 +21,7 @@ from arena.plan.config import Config
 from arena.plan.deals import DealKey
 from arena.stats.standings import fold
 from arena.tournament.ledger import planned_matches
-from arena.tournament.run import TournamentRun, drive
+from arena.tournament.run import TournamentRun, run_tournament
 from protocol.fairness import deal_hash
 from tests.helpers.jobs import play_in_this_process
 from tests.helpers.tournaments import anonymous, configured, steady
@@ -34,7 +34,7 @@ def secretly(journal: Path, *bots: str, **options: str) -> Config:
 
 
 def run(config: Config) -> TournamentRun:
-    return drive(config, Quiet())
+    return run_tournament(config, Quiet())
 
 
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from arena.plan.config import Config, ConfigError, bot_from_command_line, from_c
 from arena.plan.config_file import from_file
 from arena.plan.recorded_config import RecordedBot, differences, recorded_bot, spec_of
 from arena.plan.sandbox import SCRATCH, Level, Sandbox
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.commands import arena
 
 
@@ -208,7 +208,7 @@ def test_a_tournament_does_not_go_on_at_another_level(journal: Path) -> None:
     """At MISSING, because that can be had on every machine."""
     config = from_command_line(["greedy", "random"], [], {"rounds": "2", "journal": str(journal)})
     missing = with_level(config, Level.MISSING)
-    drive(missing, Quiet())
+    run_tournament(missing, Quiet())
     opening = next(read(journal, JournalLine)).line
     assert isinstance(opening, TournamentLine)
     assert [bot.sandbox for bot in opening.config.bots or ()] == [Sandbox(Level.MISSING)] * 2
@@ -221,8 +221,8 @@ def test_a_tournament_does_not_go_on_at_another_level(journal: Path) -> None:
         (with_level(config, Level.MISSING, user="games"), "bot greedy: the journal has sandbox-user = "),
     ):
         with pytest.raises(JournalError) as caught:
-            drive(other, Quiet())
+            run_tournament(other, Quiet())
         assert told in str(caught.value)
         assert journal.read_bytes() == before
-    drive(missing, Quiet())  # nothing is left to play
+    run_tournament(missing, Quiet())  # nothing is left to play
     assert next(entry.line for entry in read(journal, JournalLine)) == opening

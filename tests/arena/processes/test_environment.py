@@ -15,7 +15,7 @@ from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.config_file import from_file
 from arena.processes.bot_process import spawn
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.processes import bad_command
 
@@ -105,7 +105,7 @@ def test_on_the_command_line_a_variable_needs_a_value(tmp_path: Path) -> None:
 
 
 def play(config: Config) -> None:
-    drive(config, Quiet())
+    run_tournament(config, Quiet())
 
 
 def faulty(journal: Path) -> Config:

@@ -26,9 +26,9 @@ from arena.processes.bot_process import BotProcess, fork, running_launcher, spaw
 from arena.processes.launch import KeptProcess
 from arena.processes.process_state import SpawnError
 from arena.processes.process_tree import children_by_parent, children_of, descendants, memory_of, resident_memory_of
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.drivers import RunLogic, both_drivers
-from tests.helpers.jobs import Desk, job_of, play_job
+from tests.helpers.jobs import KeepingOwner, job_of, play_job
 from tests.helpers.processes import bad_command, is_running
 from tests.helpers.tournaments import configured, played, steady
 
@@ -239,7 +239,7 @@ async def test_a_bot_that_kills_its_keeper_is_ended_and_so_are_its_children() ->
             await trio.sleep(0.01)
 
 
-class Excuses(Desk):
+class Excuses(KeepingOwner):
     """Excuses a bot once."""
 
     def may_excuse(self, name: str) -> bool:
@@ -265,11 +265,11 @@ def test_a_round_whose_keeper_was_killed_is_void_but_not_again_and_again(
 ) -> None:
     (tmp_path / "killer.py").write_text(KILLER)
     config = configured(f"killer={sys.executable} {tmp_path / 'killer.py'} {way}", steady("b"), rounds="1")
-    desk = play_job(run, job_of(config), Excuses(), config)
-    (void,) = desk.voids
+    owner = play_job(run, job_of(config), Excuses(), config)
+    (void,) = owner.voids
     assert (void.excused, void.killed, void.is_loss) == (0, True, True)
     assert void.reason == "killer was ended: its keeper, a process of the arena, was killed"
-    (line,) = desk.rounds
+    (line,) = owner.rounds
     assert line.fault is not None
     assert line.fault.seat == 0
 
@@ -390,7 +390,7 @@ def test_java_and_node_play_with_little_memory(tmp_path: Path, language: str) ->
         subprocess.run(starter.build.split(), cwd=tmp_path, check=True)
     options = {"rounds": "2", "memory": "512M", "start": "60", "journal": str(tmp_path / "cup.jsonl")}
     config = from_command_line([], [f"cmd='{starter.run}' name=big dir={tmp_path}", "cmd=random"], options)
-    drive(config, Quiet())
+    run_tournament(config, Quiet())
     rounds = [each.line for each in read(tmp_path / "cup.jsonl", JournalLine) if isinstance(each.line, RoundLine)]
     assert [line.fault for line in rounds] == [None, None]
 
@@ -419,8 +419,8 @@ def test_a_keeper_that_fails_makes_the_round_void_and_charges_nobody(
 
     monkeypatch.setattr(KeptProcess, "hear", hear)
     config = configured(steady("a"), steady("b"))
-    desk = play_job(run, job_of(config), Desk(), config)
-    assert [line.fault for line in desk.rounds] == [None, None]
-    (void,) = desk.voids
+    owner = play_job(run, job_of(config), KeepingOwner(), config)
+    assert [line.fault for line in owner.rounds] == [None, None]
+    (void,) = owner.voids
     assert "our own bug" in void.reason
     assert void.excused is None

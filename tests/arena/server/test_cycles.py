@@ -12,7 +12,7 @@ from arena.journal.file import line_hash
 from arena.journal.lines import BotLine, JournalLine, RevealLine, RoundLine, TournamentLine, VoidLine, read
 from arena.plan.deals import DealKey
 from arena.server.server_events import ServerEvent
-from arena.stats.roster import By
+from arena.stats.roster import RatedBy
 from arena.stats.standings import fold
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from protocol.messages import PROTOCOL, BotAction, BotHello, Error, MatchStart, Request, RoundEnd
@@ -105,7 +105,7 @@ async def test_an_author_may_update_a_bot_at_any_time_and_its_versions_are_told_
     anna = {line.id: line for line in lines if isinstance(line, BotLine) and line.name == "anna"}
     assert {(line.version, line.fingerprint) for line in anna.values()} == {("1.0", None), ("2.0", None)}
     assert all((line.author or "").isprintable() and len(line.author or "") <= 64 for line in anna.values())
-    standings, problems = fold([served.journal], by=By.VERSION)
+    standings, problems = fold([served.journal], by=RatedBy.VERSION)
     assert problems == []
     assert {"anna 1.0", "anna 2.0", "ben"} <= {totals.name for totals in standings.totals()}
     assert {totals.name for totals in fold([served.journal])[0].totals()} == {"anna", "ben"}

@@ -9,7 +9,7 @@ import trio
 
 from arena.match.audience import Scene, Sight
 from arena.server.rates import place_of
-from arena.server.spectators import Gallery, Watcher
+from arena.server.spectators import Spectator, Spectators
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.game import Game
@@ -37,7 +37,7 @@ async def test_those_who_stay_silent_keep_nobody_out(tmp_path: Path) -> None:
         await is_welcome(served.address, "ben")
 
 
-async def test_the_greediest_address_loses_its_oldest_when_the_porch_is_full(
+async def test_the_greediest_address_loses_its_oldest_when_all_places_of_new_peers_are_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.server.new_peers.WATCHED", 6)
@@ -181,11 +181,11 @@ async def test_one_address_cannot_have_all_places_of_watchers(tmp_path: Path) ->
         assert isinstance(again.heard[-1], Error)  # that would be greedy itself
 
 
-def gallery_with(count: int) -> tuple[Gallery, list[Watcher]]:
-    gallery = Gallery("", 0.0, False, count)
-    watchers = [Watcher("1.1-2", 0.0) for _ in range(count)]
-    gallery.watchers += watchers
-    return gallery, watchers
+def spectators_with(count: int) -> tuple[Spectators, list[Spectator]]:
+    spectators = Spectators("", 0.0, False, count)
+    watchers = [Spectator("1.1-2", 0.0) for _ in range(count)]
+    spectators.watchers += watchers
+    return spectators, watchers
 
 
 SCENE = Scene("1.1-2", 1, "base", ("anna", "ben"), 0, (0, 0))
@@ -198,8 +198,8 @@ def first_sight() -> Sight:
 
 async def test_a_picture_is_encoded_once_for_all_watchers(mock_clock: trio.testing.MockClock) -> None:
     assert mock_clock.rate == 0
-    gallery, watchers = gallery_with(5)
-    gallery.look(SCENE, first_sight())
+    spectators, watchers = spectators_with(5)
+    spectators.look(SCENE, first_sight())
     lines = [(await watcher.next())[0] for watcher in watchers]
     assert lines[0].startswith(b'{"type":"position"')
     assert len({id(line) for line in lines}) == 1
@@ -209,10 +209,10 @@ async def test_a_picture_is_encoded_once_for_all_watchers(mock_clock: trio.testi
 async def test_the_more_watch_the_fewer_pictures_each_gets(
     mock_clock: trio.testing.MockClock, count: int, pictures: int
 ) -> None:
-    gallery, watchers = gallery_with(count)
+    spectators, watchers = spectators_with(count)
     sight, seen = first_sight(), 0
     for _ in range(10_000):  # ten seconds
-        gallery.look(SCENE, sight)
+        spectators.look(SCENE, sight)
         mock_clock.jump(0.001)
         with trio.move_on_after(0):  # there may be none
             seen += (await watchers[0].next())[0].count(b"\n")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.journal.lines import ResultLine, RoundLine
-from arena.stats.machine_results import Hosts, fold_hosts
-from arena.stats.machine_table import render_hosts
+from arena.stats.machine_results import MachineResults, fold_machines
+from arena.stats.machine_table import render_machines
 from arena.stats.tables import TableFormat
 from tests.helpers.commands import arena
 from tests.helpers.rounds import round_line, written
@@ -25,21 +25,21 @@ def hosted(number: int, host: str | None, winner: int | None, ms: float = 10, **
     return round_line(f"{number}.1-2.1", result, host=host, moves=moves, **fields)
 
 
-def hosts_of(tmp_path: Path, *lines: RoundLine) -> Hosts:
-    hosts = Hosts()
-    assert fold_hosts([written(tmp_path / "cup.jsonl", *lines)], hosts) == []
-    return hosts
+def machines_of(tmp_path: Path, *lines: RoundLine) -> MachineResults:
+    machines = MachineResults()
+    assert fold_machines([written(tmp_path / "cup.jsonl", *lines)], machines) == []
+    return machines
 
 
 def test_rounds_are_shown_by_machine_and_bot(tmp_path: Path) -> None:
-    hosts = hosts_of(
+    machines = machines_of(
         tmp_path,
         hosted(1, "north", 0, delay=4),
         hosted(2, "north", None, delay=0),
         hosted(3, "south", 1, ms=30, delay=0, ending="timeout", fault={"seat": 0, "detail": "late"}),
         hosted(4, None, 0),
     )
-    lines = render_hosts(hosts, TableFormat.TABLE).splitlines()
+    lines = render_machines(machines, TableFormat.TABLE).splitlines()
     assert [line.split() for line in lines] == [
         ["Host", "Name", "Rounds", "Score", "Points", "Faults", "Mean", "ms", "P99", "ms", "Delay", "ms"],
         lines[1].split(),
@@ -50,11 +50,11 @@ def test_rounds_are_shown_by_machine_and_bot(tmp_path: Path) -> None:
         ["south", "ann", "1", "0.0%", "2", "1", "30.0", "30", "0.0"],
         ["south", "ben", "1", "100.0%", "5", "0", "20.0", "20", "0.0"],
     ]
-    (row,) = [row for row in json.loads(render_hosts(hosts, TableFormat.JSON))["hosts"] if row["points"] == 8]
+    (row,) = [row for row in json.loads(render_machines(machines, TableFormat.JSON))["hosts"] if row["points"] == 8]
     assert (row["host"], row["name"], row["score"]) == ("north", "ann", 0.75)
-    table = list(csv.DictReader(io.StringIO(render_hosts(hosts, TableFormat.CSV))))
+    table = list(csv.DictReader(io.StringIO(render_machines(machines, TableFormat.CSV))))
     assert table[-1]["faults"] == "0"
-    assert "| north  | ann" in render_hosts(hosts, TableFormat.MARKDOWN)
+    assert "| north  | ann" in render_machines(machines, TableFormat.MARKDOWN)
 
 
 def cup(rng: random.Random, deviant: dict[str, Any] | None = None) -> list[RoundLine]:
@@ -72,7 +72,7 @@ def cup(rng: random.Random, deviant: dict[str, Any] | None = None) -> list[Round
 
 
 def test_equal_machines_get_no_warning(tmp_path: Path) -> None:
-    assert hosts_of(tmp_path, *cup(random.Random(1))).warnings() == []
+    assert machines_of(tmp_path, *cup(random.Random(1))).warnings() == []
 
 
 def test_a_machine_that_is_slower_stands_still_or_changes_results_is_named(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_machine_that_is_slower_stands_still_or_changes_results_is_named(tmp_p
         folder = tmp_path / str(place)
         folder.mkdir()
         lines = cup(random.Random(place), deviant)
-        warnings = hosts_of(folder, *lines).warnings()
+        warnings = machines_of(folder, *lines).warnings()
         assert any(text.startswith(words) and "south" in text for text in warnings), (words, warnings)
         if "winner" in deviant:  # ann lost more often there
             south = next(text for text in warnings if text.startswith(words) and "on south" in text)
@@ -109,7 +109,7 @@ def test_opponents_are_no_deviation(tmp_path: Path) -> None:
             number, "north" if weak else "south", 0 if weak else 1, bots=("ann", "weak" if weak else "strong")
         )
         lines.append(line)
-    assert hosts_of(tmp_path, *lines).warnings() == []
+    assert machines_of(tmp_path, *lines).warnings() == []
 
 
 def test_the_command_prints_it_and_refuses_other_columns(tmp_path: Path) -> None:

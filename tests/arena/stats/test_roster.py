@@ -8,7 +8,7 @@ import pytest
 
 from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.stats.columns import ranked
-from arena.stats.roster import By
+from arena.stats.roster import RatedBy
 from arena.stats.standings import Standings, fold
 from arena.stats.tables import notes
 from protocol.messages import BotHello
@@ -37,7 +37,7 @@ def rounds(match: str, one: BotLine | None, two: BotLine | None, winner: int = 0
     ]
 
 
-def table(path: Path, by: By = By.NAME) -> tuple[Standings, dict[str, int], list[str]]:
+def table(path: Path, by: RatedBy = RatedBy.NAME) -> tuple[Standings, dict[str, int], list[str]]:
     """The standings, the rounds of each row, and the remarks."""
     standings, problems = fold([path], by=by)
     assert problems == []
@@ -57,7 +57,7 @@ def test_versions_in_one_tournament_are_rated_together_and_the_table_says_so(tmp
 
 def test_by_version_they_are_rated_apart(tmp_path: Path) -> None:
     path = written(tmp_path / "x", *cup(A1, A2, B), *rounds("m", A1, B), *rounds("n", A2, B, winner=1))
-    standings, found, _ = table(path, By.VERSION)
+    standings, found, _ = table(path, RatedBy.VERSION)
     assert found == {"a 1.0": 2, "a 2.0": 2, "b": 4}
     assert standings.version_notes() == []
     wins = {each.name: each.wins for each in standings.totals()}
@@ -87,7 +87,7 @@ def test_versions_of_bots_that_connect_are_only_claims_and_do_not_split_a_name_u
     _, found, said = table(written(tmp_path / "x", *lines))
     assert found == {"a": 4, "b": 4}
     assert "Versions that are rated together: a (1.0, 2.0)" in " ".join(said)
-    assert table(tmp_path / "x", By.VERSION)[1] == {"a 1.0": 2, "a 2.0": 2, "b": 4}
+    assert table(tmp_path / "x", RatedBy.VERSION)[1] == {"a 1.0": 2, "a 2.0": 2, "b": 4}
 
 
 def test_rule_sets_are_rated_apart(tmp_path: Path) -> None:
@@ -102,13 +102,13 @@ def test_rule_sets_are_rated_apart(tmp_path: Path) -> None:
     assert found == {"a (base)": 2, "b (base)": 2, "a (tactics)": 2, "b (tactics)": 2}
     assert "Rated apart, because several rule sets were played: a, b." in said
     assert standings.rate().groups.count(0) == 2
-    assert sorted(table(path, By.VERSION)[1]) == ["a 1.0 (base)", "a 1.0 (tactics)", "b (base)", "b (tactics)"]
+    assert sorted(table(path, RatedBy.VERSION)[1]) == ["a 1.0 (base)", "a 1.0 (tactics)", "b (base)", "b (tactics)"]
 
 
 def test_a_pair_and_a_match_in_which_a_bot_changed_count_for_neither_version_as_a_whole(tmp_path: Path) -> None:
     first, second = rounds("m", A1, B)[0], rounds("m", A2, B)[1]
     path = written(tmp_path / "x", *cup(A1, A2, B), first, second)
-    standings = table(path, By.VERSION)[0]
+    standings = table(path, RatedBy.VERSION)[0]
     assert [(each.pairs, each.singles) for each in standings.matchups()] == [
         ((0, 0, 0, 0, 0), (0, 0, 1)),
         ((0, 0, 0, 0, 0), (0, 0, 1)),
@@ -123,25 +123,30 @@ def test_a_bot_that_was_not_asked_to_play_counts_as_the_version_that_played_last
     forfeit = line("n.1", 1, (0, 5), ending="failed-to-start", players=[None, None])
     forfeit["fault"] = {"seat": 0, "detail": "withdrawn after 5 faults in a row", "withdrawn": True}
     path = written(tmp_path / "x", *cup(A1, A2, B, rounds=1), *rounds("m", A2, B, count=1), forfeit)
-    assert table(path, By.VERSION)[1] == {"a 2.0": 2, "b": 2}
+    assert table(path, RatedBy.VERSION)[1] == {"a 2.0": 2, "b": 2}
 
 
 def test_a_bot_that_was_not_asked_before_it_played_counts_as_the_only_version_there_is(tmp_path: Path) -> None:
     path = written(tmp_path / "x", *cup(A1, B), *rounds("m", None, None), *rounds("n", A1, B))
-    assert table(path, By.VERSION)[1] == {"a 1.0": 4, "b": 4}
+    assert table(path, RatedBy.VERSION)[1] == {"a 1.0": 4, "b": 4}
 
 
 def test_a_program_that_did_not_start_counts_as_the_version_that_it_says_at_other_times(tmp_path: Path) -> None:
     silent = identity("a", None, "1")
     path = written(tmp_path / "x", *cup(silent, A1, B), *rounds("m", silent, B, 1), *rounds("n", A1, B))
-    assert table(path, By.VERSION)[1] == {"a 1.0": 4, "b": 4}
+    assert table(path, RatedBy.VERSION)[1] == {"a 1.0": 4, "b": 4}
 
 
 def test_rounds_that_do_not_say_who_played_have_a_row_of_their_own(tmp_path: Path) -> None:
     old = [each | {"players": None} for each in rounds("m", None, None)]
     path = written(tmp_path / "x", *cup(A1, B), *old, *rounds("n", A1, B))
     assert table(path)[1] == {"a": 4, "b": 4}
-    assert sorted(table(path, By.VERSION)[1]) == ["a (version not recorded)", "a 1.0", "b", "b (version not recorded)"]
+    assert sorted(table(path, RatedBy.VERSION)[1]) == [
+        "a (version not recorded)",
+        "a 1.0",
+        "b",
+        "b (version not recorded)",
+    ]
 
 
 def test_equal_versions_of_different_programs_are_told_apart_by_fingerprints(tmp_path: Path) -> None:
@@ -150,7 +155,7 @@ def test_equal_versions_of_different_programs_are_told_apart_by_fingerprints(tmp
     assert A1.fingerprint
     assert other.fingerprint
     labels = {f"a 1.0 ({each.fingerprint.short})" for each in (A1, other) if each.fingerprint}
-    assert set(table(path, By.VERSION)[1]) == labels | {"b"}
+    assert set(table(path, RatedBy.VERSION)[1]) == labels | {"b"}
 
 
 def test_no_version_can_take_the_name_of_another_bot(tmp_path: Path) -> None:
@@ -165,7 +170,7 @@ def test_no_version_can_take_the_name_of_another_bot(tmp_path: Path) -> None:
         *(line(f"m.{n}", 0, (5, 1), bots=("a", "a 1.0"), pair="m.1", players=ids) for n in (1, 2)),
     )
     assert A1.fingerprint
-    found = table(path, By.VERSION)[1]
+    found = table(path, RatedBy.VERSION)[1]
     assert found == {f"a 1.0 ({A1.fingerprint.short})": 2, "a 1.0": 2}
 
 
@@ -184,7 +189,7 @@ def test_hostile_versions_do_no_harm(tmp_path: Path, version: str) -> None:
 
 def test_an_identity_of_another_bot_is_not_believed(tmp_path: Path) -> None:
     path = written(tmp_path / "x", *cup(A1, B), *rounds("m", B, A1))
-    assert set(table(path, By.VERSION)[1]) == {"a (version not recorded)", "b (version not recorded)"}
+    assert set(table(path, RatedBy.VERSION)[1]) == {"a (version not recorded)", "b (version not recorded)"}
 
 
 def test_columns_say_what_is_behind_a_name(tmp_path: Path) -> None:

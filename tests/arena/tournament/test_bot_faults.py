@@ -14,7 +14,7 @@ from arena.cli.progress import PlainLines, Quiet
 from arena.journal.endings import Fault
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from arena.worker.fault_bundle import is_worth_a_bundle, opponents_folder
 from engine.actions import parse
@@ -114,7 +114,7 @@ def test_a_hanging_bot_does_not_slow_the_matches_of_others(journal: Path) -> Non
                 if others == 6:
                     os.kill(os.getpid(), signal.SIGINT)
 
-    drive(config, StopsWhenTheOthersHavePlayed())
+    run_tournament(config, StopsWhenTheOthersHavePlayed())
     assert others == 6
     no_bad_bot_left("hang")
 
@@ -213,7 +213,7 @@ def test_the_limit_of_descriptors_is_raised_as_far_as_it_may_be(tmp_path: Path) 
 def test_a_place_for_stderr_that_cannot_be_written_is_a_warning(journal: Path) -> None:
     journal.with_suffix(".stderr").write_text("in the way")
     config = configured(f"loud={bad_command('flood-stderr')}", steady("a"), journal=journal)
-    ran = drive(config, Quiet())
+    ran = run_tournament(config, Quiet())
     assert (ran.finished, ran.failure) == (2, None)
     assert "stderr of loud is not kept" in ran.warnings[0]
 

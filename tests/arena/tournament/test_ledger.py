@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from arena.journal.lines import AssistedLine, FaultLine, Journal, RawRound, ResultLine, encoded, outcome_of
 from arena.tournament.jobs import job_of
 from arena.tournament.ledger import Ledger, begin_unrecorded, planned_matches, resume
-from arena.worker.job import Standing
+from arena.worker.job import Rulings
 from engine.cards import Seat
 from engine.ruleset import PRESETS
 from engine.scoring import Score
@@ -95,5 +95,5 @@ def test_a_worker_that_dies_after_the_last_round_of_a_match_leaves_nothing_to_pl
     ids = [planned.id for planned in match.rounds]
     for id in ids:
         ledger.finish(round_line(id, ResultLine(0, "five-stones", (5, 0), ())))
-    job = job_of(match, config, ledger, Standing(), lambda _what: None)
+    job = job_of(match, config, ledger, Rulings(), lambda _what: None)
     assert job.so_far.finished == {*ids}

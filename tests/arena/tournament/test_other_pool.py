@@ -1,4 +1,4 @@
-"""A tournament whose matches are played elsewhere, by a crew that says what a test wants."""
+"""A tournament whose matches are played elsewhere, by a pool that says what a test wants."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,9 +13,9 @@ from arena.journal.lines import JournalLine, ResultLine, RoundLine, VoidLine, re
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.tournament import runner
-from arena.tournament.run import TournamentRun, drive
+from arena.tournament.run import TournamentRun, run_tournament
 from arena.tournament.worker_pool import Death, Hear
-from arena.worker.job import Bundled, Finished, MatchJob, Standing
+from arena.worker.job import FaultBundled, Finished, MatchJob, Rulings
 from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import configured, rounds_in
 
@@ -23,23 +23,23 @@ Play = Callable[[MatchJob, Hear], Awaitable[Death | None]]
 
 
 @attrs.define
-class _Crew:
+class _Pool:
     hear: Hear
     play_match: Play
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncIterator[None]:
+    async def open(self) -> AsyncIterator[None]:
         yield
 
     async def play(self, job: Callable[[], MatchJob]) -> Death | None:
         return await self.play_match(job(), self.hear)
 
-    async def tell(self, standing: Standing) -> None:
-        assert standing
+    async def tell(self, rulings: Rulings) -> None:
+        assert rulings
 
 
 def driven_by(play: Play, config: Config) -> TournamentRun:
-    return drive(config, Quiet(), hire=lambda _config, hear, _standing, _fail: _Crew(hear, play))
+    return run_tournament(config, Quiet(), make_pool=lambda _config, hear, _rulings, _fail: _Pool(hear, play))
 
 
 def line_of(planned: PlannedRound, match: str) -> RoundLine:
@@ -83,7 +83,7 @@ def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None
 
     said: list[str] = []
     config = attrs.evolve(configured("greedy", "random", journal=journal, rounds="8"), seed="")
-    drive(config, PlainLines(said.append), hire=lambda _config, hear, _standing, _fail: _Crew(hear, play))
+    run_tournament(config, PlainLines(said.append), make_pool=lambda _config, hear, _rulings, _fail: _Pool(hear, play))
     notice, void = (line for line in said if "the machine was lost" in line)
     assert void == ("Void round 1.1-2.1 (greedy vs random), will be played again: the machine was lost")
     assert notice == (
@@ -124,7 +124,7 @@ def test_a_bundle_from_another_machine_is_written_nowhere_else(journal: Path, fo
     async def play(job: MatchJob, hear: Hear) -> Death | None:
         assert job.faults is not None
         for planned in job.planned.rounds:
-            await hear(Bundled(job.planned.id, planned.id, job.faults / folder, {name: "forged"}))
+            await hear(FaultBundled(job.planned.id, planned.id, job.faults / folder, {name: "forged"}))
             await hear(Finished(line_of(planned, job.planned.id)))
         return None
 
@@ -139,7 +139,7 @@ def test_only_the_attempt_that_counts_leaves_a_bundle(journal: Path) -> None:
         assert job.faults is not None
         for planned in job.planned.rounds:
             for attempt in ("first", "second"):
-                await hear(Bundled(job.planned.id, planned.id, job.faults / planned.id, {"bundle.json": attempt}))
+                await hear(FaultBundled(job.planned.id, planned.id, job.faults / planned.id, {"bundle.json": attempt}))
                 await hear(Finished(line_of(planned, job.planned.id)))
         return None
 

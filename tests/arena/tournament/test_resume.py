@@ -18,7 +18,7 @@ from arena.journal.lines import Journal, JournalError
 from arena.journal.verify import verify_journals
 from arena.processes.bot_process import running_launcher
 from arena.tournament.ledger import resume
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from arena.tournament.runner import Tournament
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent
 from tests.helpers.processes import bad_command, no_bad_bot_left
@@ -44,7 +44,7 @@ def test_a_round_is_told_of_only_when_it_is_on_the_disk(journal: Path, monkeypat
 
     monkeypatch.setattr("arena.journal.file.os.fsync", fsync)
     config = configured(steady("a"), steady("b"), journal=journal, concurrency="1")
-    drive(config, Listening())
+    run_tournament(config, Listening())
     assert happened[0] == "the name of the file is on the disk"
     assert happened[1] == "0 rounds on the disk"  # the configuration
     for number in (1, 2):
@@ -111,7 +111,7 @@ def test_cards_and_moves_have_to_be_there_to_resume(journal: Path, whole: bytes,
 @pytest.mark.parametrize("size", [{"rounds": "2", "cycles": "2000001"}, {"rounds": "1000001", "cycles": "1"}])
 def test_a_tournament_that_could_not_be_resumed_does_not_begin(journal: Path, size: dict[str, str]) -> None:
     with pytest.raises(JournalError, match=r"cup\.jsonl: matches: .* a journal can hold at most 2,000,000 matches"):
-        drive(configured(steady("a"), steady("b"), journal=journal, **size), Quiet())
+        run_tournament(configured(steady("a"), steady("b"), journal=journal, **size), Quiet())
     assert journal.read_bytes() == b""
 
 

@@ -15,7 +15,7 @@ from arena.journal.sequential_test import End, SprtState
 from arena.journal.verify import verify_journals
 from arena.plan.config import Config
 from arena.plan.sprt_config import test_from_command_line as from_words
-from arena.tournament.run import TournamentRun, drive
+from arena.tournament.run import TournamentRun, run_tournament
 from arena.tournament.tournament_events import RoundFinished, TournamentEvent, VerdictAdvanced
 from tests.helpers.processes import bad_command
 from tests.helpers.sprt_runs import SHORT, result_in, sprt_words
@@ -41,7 +41,7 @@ def counted(state: SprtState) -> SprtState:
 def reference(tmp_path_factory: pytest.TempPathFactory) -> SprtState:
     """The test as it is played one round after the other."""
     journal = tmp_path_factory.mktemp("reference") / "test.jsonl"
-    ran = drive(config_of(journal, concurrency="1"), Quiet())
+    ran = run_tournament(config_of(journal, concurrency="1"), Quiet())
     state = state_of(ran)
     assert state.end in (End.H0, End.H1)
     assert (state.not_counted, ran.finished) == (0, 2 * state.counted)
@@ -54,7 +54,7 @@ def test_eight_matches_at_once_give_the_same_result_and_what_is_beyond_is_kept(
     reference: SprtState, tmp_path: Path
 ) -> None:
     journal = tmp_path / "test.jsonl"
-    ran = drive(config_of(journal, concurrency="8"), Quiet())
+    ran = run_tournament(config_of(journal, concurrency="8"), Quiet())
     state = state_of(ran)
     assert counted(state) == reference
     assert len(rounds_in(journal)) == ran.finished == 2 * reference.counted + state.not_counted
@@ -81,14 +81,14 @@ def test_every_prefix_of_a_journal_resumes_to_the_same_result(reference: SprtSta
     """As if it had been killed there; the second time with the rounds in the opposite order, as if many were played at
     once."""
     whole = tmp_path / "whole.jsonl"
-    drive(config_of(whole, concurrency="1"), Quiet())
+    run_tournament(config_of(whole, concurrency="1"), Quiet())
     everything = whole.read_bytes().splitlines(keepends=True)
     lines = [line for line in everything if line.startswith(b'{"type":"round"')]
     others = [line for line in everything if line not in lines]
     for cut in (len(lines) // 2, len(lines) - 1):
         journal = tmp_path / f"{cut}.jsonl"
         journal.write_bytes(b"".join([*others, *lines[::order][:cut]]))
-        ran = drive(config_of(journal, concurrency="2"), Quiet())
+        ran = run_tournament(config_of(journal, concurrency="2"), Quiet())
         state = state_of(ran)
         assert counted(state) == counted(result_in(journal)) == reference
 
@@ -96,7 +96,7 @@ def test_every_prefix_of_a_journal_resumes_to_the_same_result(reference: SprtSta
 def test_a_test_with_a_secret_reveals_it_as_soon_as_it_is_decided(tmp_path: Path) -> None:
     journal = tmp_path / "test.jsonl"
     config = attrs.evolve(config_of(journal), seed="")
-    ran = drive(config, Quiet())
+    ran = run_tournament(config, Quiet())
     state = state_of(ran)
     assert state.end is not None
     lines = [entry.line for entry in read(journal, JournalLine)]
@@ -105,18 +105,18 @@ def test_a_test_with_a_secret_reveals_it_as_soon_as_it_is_decided(tmp_path: Path
     report = verify_journals([journal])
     assert (report.problems, report.remarks, report.incomplete) == ([], [], 0)
     saved = journal.read_bytes()
-    again = drive(config, Quiet())
+    again = run_tournament(config, Quiet())
     assert (again.verdict, again.failure) == (state, None)
     assert journal.read_bytes() == saved
     journal.write_bytes(saved[: saved.rindex(b'{"type":"reveal"')])  # killed between the verdict and its last line
     (tmp_path / "test.secret").write_text(lines[-1].secret)
-    assert drive(config, Quiet()).verdict == state
+    assert run_tournament(config, Quiet()).verdict == state
     assert journal.read_bytes() == saved
 
 
 def test_a_test_that_lost_what_decides_it_is_found_out(tmp_path: Path) -> None:
     journal = tmp_path / "test.jsonl"
-    drive(attrs.evolve(config_of(journal, concurrency="1"), seed=""), Quiet())
+    run_tournament(attrs.evolve(config_of(journal, concurrency="1"), seed=""), Quiet())
     lines = journal.read_bytes().splitlines(keepends=True)
     rounds = [line for line in lines if line.startswith(b'{"type":"round"')]
     for place, first in ((3, "2.1-2.2"), (len(rounds) - 1, rounds_in(journal)[-1].id)):
@@ -143,7 +143,7 @@ def test_each_state_is_told_after_the_rounds_that_it_counts_are_saved(tmp_path: 
                 rounds = sum(isinstance(each, RoundFinished) for each in told)
                 assert 2 * event.verdict.counted <= rounds <= len(rounds_in(journal))
 
-    ran = drive(config_of(journal), Listening())
+    ran = run_tournament(config_of(journal), Listening())
     states = [event.verdict for event in told if isinstance(event, VerdictAdvanced)]
     assert all(before.counted < after.counted for before, after in pairwise(states))
     state = state_of(ran)
@@ -167,7 +167,7 @@ def test_a_bot_that_always_fails_ends_the_test_after_the_same_pairs_at_any_concu
     states = []
     for concurrency in ("1", "4"):
         journal = tmp_path / f"{concurrency}.jsonl"
-        ran = drive(config_of(journal, *bots(bad_command("crash-at-start")), concurrency=concurrency), Quiet())
+        ran = run_tournament(config_of(journal, *bots(bad_command("crash-at-start")), concurrency=concurrency), Quiet())
         state = state_of(ran)
         assert not any(line.fault and line.fault.withdrawn for line in rounds_in(journal))
         states.append(counted(state))

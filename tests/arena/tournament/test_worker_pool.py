@@ -10,9 +10,9 @@ import trio.testing
 from msgspec import structs
 
 from arena.match.round_play import Void
-from arena.tournament.worker_pool import CrewWorker
+from arena.tournament.worker_pool import PoolWorker
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Finished, GoOn, MatchJob, Report, Setup, Shown, Standing, Started, Voided
+from arena.worker.job import DealExposed, Finished, GoOn, MatchJob, Report, RoundVoided, Rulings, Setup, Started
 from arena.worker.recording import void_line
 from engine.ruleset import PRESETS
 from tests.helpers.jobs import job_of
@@ -54,7 +54,7 @@ class Scene:
     def __init__(self, clock: trio.testing.MockClock) -> None:
         self._clock = clock
         self.process = ScriptedWorker()
-        self.worker = CrewWorker(self.process, Setup(1))
+        self.worker = PoolWorker(self.process, Setup(1))
         self.job: MatchJob = job_of(configured(steady("a"), steady("b"), rounds=str(LENGTH)))
         self._heard: list[str] = []
 
@@ -75,7 +75,7 @@ class Scene:
         line = random_round(PRESETS["base"], number, id=planned[0].id, stop_after=5 if fails else None)
         assert (line.fault is not None) is fails
         starts = [Started(match, each, self.job.names) for each in planned]
-        self.process.report(starts[0], Shown(match), Finished(line), *starts[1:])
+        self.process.report(starts[0], DealExposed(match), Finished(line), *starts[1:])
         return line.id
 
 
@@ -159,7 +159,7 @@ async def test_a_worker_that_hangs_before_it_has_read_a_large_job_is_killed(
     scene = Scene(autojump_clock)
     played = frozenset(f"1.1-2.{number}" for number in range(50_000))
     job = structs.replace(scene.job, so_far=structs.replace(scene.job.so_far, finished=played))
-    standings = iter(Standing(spent=frozenset({f"a{count}"})) for count in range(100))
+    standings = iter(Rulings(spent=frozenset({f"a{count}"})) for count in range(100))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(scene.worker.listen, scene.hear)
         nursery.start_soon(scene.worker.beat, lambda: next(standings))
@@ -185,7 +185,7 @@ async def test_a_worker_that_dies_after_a_void_makes_no_second_one(mock_clock: t
         nursery.start_soon(play)
         nursery.start_soon(scene.worker.listen, scene.hear)
         await trio.testing.wait_all_tasks_blocked()
-        scene.process.report(Started(match, planned, scene.job.names), Shown(match), Voided(void))
+        scene.process.report(Started(match, planned, scene.job.names), DealExposed(match), RoundVoided(void))
         await trio.testing.wait_all_tasks_blocked()
         scene.process.kill()
     (death,) = deaths

@@ -14,7 +14,7 @@ import pytest
 
 from arena.cli.progress import Quiet
 from arena.journal.verify import verify_journals
-from arena.tournament.run import drive
+from arena.tournament.run import run_tournament
 from tests.helpers.commands import arena
 from tests.helpers.paths import DEADLY_BOT
 from tests.helpers.processes import bad_command, is_running, no_bad_bot_left, workers_of
@@ -128,7 +128,7 @@ def test_a_round_whose_deal_was_seen_is_void_when_its_worker_dies_and_gets_anoth
     journal: Path, tmp_path: Path
 ) -> None:
     config = configured(deadly(str(tmp_path / "done"), "once"), steady("b"), journal=journal)
-    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    ran = run_tournament(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.failure) == (2, None)
     (void,) = voids_in(journal)
     assert (void.id, void.excused) == ("1.1-2.1", None)
@@ -141,7 +141,7 @@ def test_a_round_whose_deal_was_seen_is_void_when_its_worker_dies_and_gets_anoth
 
 def test_a_bot_that_kills_its_worker_again_and_again_stops_the_tournament(journal: Path) -> None:
     config = configured(deadly(), steady("b"), journal=journal)
-    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    ran = run_tournament(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.stopped) == (0, False)
     assert ran.failure == (
         "5 rounds of deadly and b are void by now, the last one 1.1-2.1 (deadly vs b): the worker process that played "
@@ -156,7 +156,7 @@ def test_the_deaths_of_workers_are_limited_for_all_matches_of_a_bot_together(jou
     config = configured(
         deadly(str(tmp_path / "{match}"), "once"), steady("b"), journal=journal, cycles="20", concurrency="1"
     )
-    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    ran = run_tournament(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.stopped) == (8, False)
     assert ran.failure is not None
     assert ran.failure.startswith("5 rounds of deadly and b are void by now, the last one 5.1-2.1 (deadly vs b): ")
@@ -168,7 +168,7 @@ def test_a_long_tournament_survives_more_deaths(journal: Path, tmp_path: Path) -
     """One more for each hundred rounds that are finished, not planned."""
     options = {"cycles": "5", "rounds": "26", "concurrency": "1"}
     config = configured(deadly(str(tmp_path / "{match}"), "once"), steady("b"), journal=journal, **options)
-    ran = drive(attrs.evolve(config, seed=""), Quiet())
+    ran = run_tournament(attrs.evolve(config, seed=""), Quiet())
     assert (ran.finished, ran.failure) == (130, None)
     assert len(voids_in(journal)) == 5
 
@@ -177,12 +177,12 @@ def test_a_resume_remembers_the_deaths_of_workers(journal: Path, tmp_path: Path)
     peace = tmp_path / "peace"
     config = attrs.evolve(configured(deadly(str(peace)), steady("b"), journal=journal), seed="")
     for count in (5, 6):
-        failure = drive(config, Quiet()).failure
+        failure = run_tournament(config, Quiet()).failure
         assert failure is not None
         assert failure.startswith(f"{count} rounds of deadly and b are void by now")
         assert len(voids_in(journal)) == count
     peace.touch()
-    ran = drive(config, Quiet())
+    ran = run_tournament(config, Quiet())
     assert (ran.finished, ran.failure) == (2, None)
     assert verify_journals([journal]).problems == []
 

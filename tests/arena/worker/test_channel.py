@@ -7,7 +7,7 @@ import pytest
 from arena.match.audience import Scene, Sight
 from arena.plan.bot_spec import BotSpec
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import Looked
+from arena.worker.job import PositionSeen
 from engine.cards import SEATS
 from engine.deal import Deal
 from engine.game import Game
@@ -36,5 +36,5 @@ def test_what_spectators_see_comes_out_as_it_was() -> None:
     game = Game.new(rules, Deal.from_seed("7", rules.tactics), SEATS[0])
     game.apply(action := game.legal_actions()[0])
     scene = Scene("1.1-2", 1, "tactics", ("anna", "ben"), 0, (0, 0))
-    looked = Looked(scene, Sight(game, [(SEATS[0], action.text, 12)], None))
+    looked = PositionSeen(scene, Sight(game, [(SEATS[0], action.text, 12)], None))
     assert list(Unpacker().feed(packed(looked))) == [looked]

@@ -6,24 +6,24 @@ from msgspec.structs import replace
 from arena.bots.conversation import Conversation
 from arena.journal.lines import outcome_of
 from arena.tournament.ledger import planned_matches
-from arena.worker.job import Finished, Identified, Shown, SoFar, Started
+from arena.worker.job import DealExposed, Finished, Identified, SoFar, Started
 from engine.cards import SEATS
 from engine.scoring import Score
 from protocol.messages import EncodedRequest, Message
 from tests.helpers.drivers import KEY, RunLogic, both_drivers
-from tests.helpers.jobs import Desk, job_of, play_job
+from tests.helpers.jobs import KeepingOwner, job_of, play_job
 from tests.helpers.tournaments import configured, steady
 
 
 @both_drivers
 def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_is_over(run: RunLogic[None]) -> None:
     config = configured(steady("a"), steady("b"))
-    desk = play_job(run, job_of(config), Desk(), config)
-    assert [type(report) for report in desk.reports] == [
-        *(Started, Identified, Identified, Shown, Finished),
-        *(Started, Shown, Finished),  # the same players
+    owner = play_job(run, job_of(config), KeepingOwner(), config)
+    assert [type(report) for report in owner.reports] == [
+        *(Started, Identified, Identified, DealExposed, Finished),
+        *(Started, DealExposed, Finished),  # the same players
     ]
-    assert [line.id for line in desk.rounds] == ["1.1-2.1", "1.1-2.2"]
+    assert [line.id for line in owner.rounds] == ["1.1-2.1", "1.1-2.2"]
 
 
 @both_drivers
@@ -31,12 +31,12 @@ def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_i
 def test_a_job_goes_on_after_what_is_played(run: RunLogic[None], rules: str) -> None:
     config = configured(steady("a"), steady("b"), rounds="4", rules=rules)
     job = job_of(config)
-    whole = play_job(run, job, Desk(), config).rounds
+    whole = play_job(run, job, KeepingOwner(), config).rounds
     score = Score(config.rules, job.planned.first)
     for line in whole[:2]:
         score = score.begun_by(SEATS[line.first]).after(outcome_of(line.result))
     finished = frozenset(line.id for line in whole[:2])
-    rest = play_job(run, replace(job, so_far=SoFar(score, finished)), Desk(), config).rounds
+    rest = play_job(run, replace(job, so_far=SoFar(score, finished)), KeepingOwner(), config).rounds
     assert [(line.id, line.first, line.deck, line.result) for line in rest] == [
         (line.id, line.first, line.deck, line.result) for line in whole[2:]
     ]
@@ -55,19 +55,19 @@ def test_our_own_failure_makes_a_round_void_and_it_is_played_again_with_another_
 
     monkeypatch.setattr(Conversation, "line_for", line_for)
     config = configured(steady("a"), steady("b"))
-    desk = play_job(run, job_of(config), Desk(), config)
-    assert [line.id for line in desk.voids] == ["1.1-2.1"]
-    assert "ZeroDivisionError: our own bug" in desk.voids[0].reason
+    owner = play_job(run, job_of(config), KeepingOwner(), config)
+    assert [line.id for line in owner.voids] == ["1.1-2.1"]
+    assert "ZeroDivisionError: our own bug" in owner.voids[0].reason
     one, two = planned_matches(config)[0].rounds
     seeds = [KEY.seed(one.id, voids=1, resumes=0), KEY.seed(two.id, voids=0, resumes=0)]
-    assert [line.seed for line in desk.rounds] == seeds
+    assert [line.seed for line in owner.rounds] == seeds
 
 
 @both_drivers
 def test_a_withdrawn_bot_forfeits_without_being_started(run: RunLogic[None]) -> None:
     config = configured(steady("a"), steady("b"))
-    desk = play_job(run, job_of(config), Desk(withdrawn="a"), config)
-    assert [type(report) for report in desk.reports] == [Finished] * 2
-    for line in desk.rounds:
+    owner = play_job(run, job_of(config), KeepingOwner(withdrawn="a"), config)
+    assert [type(report) for report in owner.reports] == [Finished] * 2
+    for line in owner.rounds:
         assert line.fault is not None
         assert (line.fault.seat, line.fault.detail) == (0, "withdrawn after 3 faults in a row")

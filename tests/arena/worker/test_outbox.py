@@ -8,10 +8,10 @@ import pytest
 
 from arena.support.poll_loop import PollLoop
 from arena.worker.channel import Unpacker
-from arena.worker.job import Report, Shown, Warned
+from arena.worker.job import DealExposed, OrganiserWarned, Report
 from arena.worker.outbox import Outbox
 
-LOUD = [Warned("x" * 100_000 + str(number)) for number in range(30)]  # more than a socket takes
+LOUD = [OrganiserWarned("x" * 100_000 + str(number)) for number in range(30)]  # more than a socket takes
 
 
 class Ends:
@@ -49,24 +49,24 @@ def ends() -> Iterator[Ends]:
 def test_who_waits_until_all_is_sent_waits_for_an_owner_that_does_not_read(ends: Ends) -> None:
     for report in LOUD:
         ends.outbox.send(report)
-    ends.outbox.send(Shown("1.1-2"))
+    ends.outbox.send(DealExposed("1.1-2"))
     ends.owners.setblocking(False)
     waiting = ends.loop.start(ends.outbox.sent())
     turns = 0
     while not waiting.over.is_set():
         ends.loop.run(ends.loop.all_of())  # a turn
-        assert Shown("1.1-2") not in ends.heard  # it is still on its way
+        assert DealExposed("1.1-2") not in ends.heard  # it is still on its way
         ends.read()
         turns += 1
     assert turns > 3
-    assert ends.heard == [*LOUD, Shown("1.1-2")]
+    assert ends.heard == [*LOUD, DealExposed("1.1-2")]
 
 
 def test_nobody_waits_for_an_owner_that_reads(ends: Ends) -> None:
-    ends.outbox.send(Shown("1.1-2"))
+    ends.outbox.send(DealExposed("1.1-2"))
     assert list(ends.outbox.sent()) == []
     ends.read()
-    assert ends.heard == [Shown("1.1-2")]
+    assert ends.heard == [DealExposed("1.1-2")]
 
 
 def test_what_is_left_is_sent_before_the_process_ends(ends: Ends) -> None:

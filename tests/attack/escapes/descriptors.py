@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from arena.devtools.sandbox_attempts import HOLD_SECONDS, Attempts, Refused
-from tests.attack.escapes.all_baits import AllBaits
+from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call, start_idle_thread
 from tests.attack.escapes.hiding import run_without_first_thread
 
@@ -31,18 +31,18 @@ Pair = tuple[socket.socket, socket.socket]
 
 
 @DESCRIPTORS.add("a bot does not fill the memory of the machine with what lies unread in sockets", fatal=True)
-def fill_sockets(baits: AllBaits) -> str:
-    return _filled_by_children(socket.socketpair, 2 * baits.memory)
+def fill_sockets(targets: AllTargets) -> str:
+    return _filled_by_children(socket.socketpair, 2 * targets.memory)
 
 
 @DESCRIPTORS.add("a bot does not use up the memory that all programs of the machine have for TCP", fatal=True)
-def fill_tcp_sockets(baits: AllBaits) -> str:
-    return _filled_by_children(_connected_by_tcp, 2 * baits.memory)
+def fill_tcp_sockets(targets: AllTargets) -> str:
+    return _filled_by_children(_connected_by_tcp, 2 * targets.memory)
 
 
 @DESCRIPTORS.add("a bot does not fill it with sockets of processes whose first thread has exited", fatal=True)
-def fill_sockets_leaderless(baits: AllBaits) -> str:
-    return _filled_by_children(socket.socketpair, 2 * baits.memory, run_without_first_thread)
+def fill_sockets_leaderless(targets: AllTargets) -> str:
+    return _filled_by_children(socket.socketpair, 2 * targets.memory, run_without_first_thread)
 
 
 def _connected_by_tcp() -> Pair:
@@ -107,10 +107,10 @@ def _filled(sender: socket.socket) -> int:
 
 
 @DESCRIPTORS.add("a bot does not fill it with connections that nobody accepts", fatal=True)
-def fill_waiting_connections(baits: AllBaits) -> str:
+def fill_waiting_connections(targets: AllTargets) -> str:
     """They need no descriptor, once their other end is closed."""
-    enough = 2 * baits.memory
-    path = os.path.join(baits.scratch, f".arena-escape-{os.getpid()}")
+    enough = 2 * targets.memory
+    path = os.path.join(targets.scratch, f".arena-escape-{os.getpid()}")
     written = 0
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -127,32 +127,32 @@ def fill_waiting_connections(baits: AllBaits) -> str:
 
 
 @DESCRIPTORS.add("a bot has no sockets that keep what many closed ones have sent (datagrams)")
-def open_datagram_socket(_: AllBaits) -> str:
+def open_datagram_socket(_: AllTargets) -> str:
     socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).close()
     return "it has such a socket"
 
 
 @DESCRIPTORS.add("a bot has no such sockets in pairs")
-def open_datagram_pair(_: AllBaits) -> str:
+def open_datagram_pair(_: AllTargets) -> str:
     socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     return "it has such sockets"
 
 
 @DESCRIPTORS.add("a bot does not use up the descriptors that all programs of its user may have on their way")
-def send_descriptor(_: AllBaits) -> str:
+def send_descriptor(_: AllTargets) -> str:
     pair = socket.socketpair()
     pair[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", 0))])
     return "a descriptor is on its way"
 
 
 @DESCRIPTORS.add("a bot gives its pipes no larger buffers, whose pages all programs of its user share")
-def enlarge_pipe(_: AllBaits) -> str:
+def enlarge_pipe(_: AllTargets) -> str:
     writer = os.pipe()[1]
     return f"it has a pipe of {fcntl.fcntl(writer, _F_SETPIPE_SZ, _PIECE)} bytes"
 
 
 @DESCRIPTORS.add("a bot gives its sockets no larger buffers")
-def enlarge_buffers(_: AllBaits) -> str:
+def enlarge_buffers(_: AllTargets) -> str:
     one = socket.socketpair()[0]
     before = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)  # the kernel takes twice as much
@@ -174,15 +174,15 @@ time.sleep({HOLD_SECONDS})
 
 
 @DESCRIPTORS.add("a bot does not use up the watches of epoll that all programs of its user have", fatal=True)
-def fill_epoll(_: AllBaits) -> str:
+def fill_epoll(_: AllTargets) -> str:
     """A descriptor can be watched once for each number that it ever had."""
     subprocess.run([sys.executable, "-c", _FILL_EPOLL], check=True)
     return f"it has {_WATCHED * len(_NUMBERS)} watches"
 
 
 @DESCRIPTORS.add("a bot does not hide such watches in a program that nobody may read", fatal=True)
-def fill_epoll_unread(baits: AllBaits) -> str:
-    path = os.path.join(baits.scratch, "python")
+def fill_epoll_unread(targets: AllTargets) -> str:
+    path = os.path.join(targets.scratch, "python")
     shutil.copyfile(sys.executable, path)
     os.chmod(path, 0o111)
     subprocess.run([path, "-c", _FILL_EPOLL], check=True, env={"PYTHONHOME": sys.base_prefix})
@@ -190,19 +190,19 @@ def fill_epoll_unread(baits: AllBaits) -> str:
 
 
 @DESCRIPTORS.add("a bot does not keep others from looking at its descriptors")
-def hide_process(_: AllBaits) -> str:
+def hide_process(_: AllTargets) -> str:
     call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
     return "it is hidden"
 
 
 @DESCRIPTORS.add("a bot has no thread that hides descriptors from those who look at its process")
-def unshare_descriptors(_: AllBaits) -> str:
+def unshare_descriptors(_: AllTargets) -> str:
     beyond_all = 1 << 30
     call("close_range", beyond_all, beyond_all, _CLOSE_RANGE_UNSHARE)
     return "this thread has descriptors of its own"
 
 
 @DESCRIPTORS.add("a bot starts no such thread")
-def start_hiding_thread(_: AllBaits) -> str:
+def start_hiding_thread(_: AllTargets) -> str:
     start_idle_thread(_CLONE_VM | _CLONE_SIGHAND | _CLONE_THREAD)
     return "a thread has descriptors of its own"

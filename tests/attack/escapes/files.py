@@ -11,7 +11,7 @@ import stat
 import struct
 
 from arena.devtools.sandbox_attempts import Attempts, Refused, marked, written
-from tests.attack.escapes.all_baits import AllBaits
+from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call, inotify_watch
 
 FILES = Attempts()
@@ -25,38 +25,38 @@ _LOCK = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
 
 
 @FILES.add("a bot does not read the journal")
-def read_journal(baits: AllBaits) -> str:
-    return marked(baits.journal)
+def read_journal(targets: AllTargets) -> str:
+    return marked(targets.journal)
 
 
 @FILES.add("a bot does not read the secret from which deals are made")
-def read_secret(baits: AllBaits) -> str:
-    return marked(baits.secret)
+def read_secret(targets: AllTargets) -> str:
+    return marked(targets.secret)
 
 
 @FILES.add("a bot does not reach the host's files by way of another process")
-def read_through_proc(baits: AllBaits) -> str:
+def read_through_proc(targets: AllTargets) -> str:
     """Also by the bot's own links, one of which might lead to a folder of the host."""
-    for process in (str(baits.first_process), "self"):
+    for process in (str(targets.first_process), "self"):
         for link in ("root", "cwd"):
             try:
-                return marked(f"/proc/{process}/{link}{'/..' * 20}{baits.hidden}")
+                return marked(f"/proc/{process}/{link}{'/..' * 20}{targets.hidden}")
             except OSError as error:
                 problem = error
     raise problem
 
 
 @FILES.add("a bot does not open files by handles, which need no path")
-def open_by_handle(baits: AllBaits) -> str:
+def open_by_handle(targets: AllTargets) -> str:
     handle = struct.pack("Ii", 128, 0) + bytes(128)
     mount = bytes(4)
-    call("name_to_handle_at", _AT_FDCWD, baits.shared.encode(), handle, mount, 0)
+    call("name_to_handle_at", _AT_FDCWD, targets.shared.encode(), handle, mount, 0)
     return "it got a handle"
 
 
 @FILES.add("a bot does not see the rest of the machine: its users, homes, settings and services")
-def see_machine(baits: AllBaits) -> str:
-    ways = (baits.own, os.getcwd())
+def see_machine(targets: AllTargets) -> str:
+    ways = (targets.own, os.getcwd())
     seen = [path for path in _PRIVATE if os.path.exists(path) and not _is_only_on_the_way(path, ways)]
     if seen:
         return f"it sees {' '.join(seen)}"
@@ -72,25 +72,25 @@ def _is_only_on_the_way(path: str, ends: tuple[str, ...]) -> bool:
 
 
 @FILES.add("a bot does not write into /usr")
-def write_usr(_: AllBaits) -> str:
+def write_usr(_: AllTargets) -> str:
     return written("/usr")
 
 
 @FILES.add("a bot does not change settings of the kernel")
-def write_kernel_settings(_: AllBaits) -> str:
+def write_kernel_settings(_: AllTargets) -> str:
     path = "/proc/sys/kernel/core_pattern"
     os.close(os.open(path, os.O_WRONLY))
     return f"it could write {path}"
 
 
 @FILES.add("/tmp holds no more than its size")
-def fill_scratch(baits: AllBaits) -> str:
-    return _filled(baits.scratch, baits.scratch_bytes)
+def fill_scratch(targets: AllTargets) -> str:
+    return _filled(targets.scratch, targets.scratch_bytes)
 
 
 @FILES.add("/dev/shm holds no more than its size")
-def fill_shared_memory(baits: AllBaits) -> str:
-    return _filled(baits.shared_memory, baits.scratch_bytes)
+def fill_shared_memory(targets: AllTargets) -> str:
+    return _filled(targets.shared_memory, targets.scratch_bytes)
 
 
 def _filled(folder: str, size: int) -> str:
@@ -105,7 +105,7 @@ def _filled(folder: str, size: int) -> str:
 
 
 @FILES.add("a bot sees no device but /dev/null and its like")
-def see_devices(_: AllBaits) -> str:
+def see_devices(_: AllTargets) -> str:
     """They are not opened: to open a watchdog is to start it."""
     for name in os.listdir("/dev"):
         mode = os.lstat(f"/dev/{name}").st_mode
@@ -115,28 +115,28 @@ def see_devices(_: AllBaits) -> str:
 
 
 @FILES.add("a bot makes no device")
-def make_device(baits: AllBaits) -> str:
-    path = os.path.join(baits.scratch, f".arena-escape-{os.getpid()}")
+def make_device(targets: AllTargets) -> str:
+    path = os.path.join(targets.scratch, f".arena-escape-{os.getpid()}")
     os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
     os.unlink(path)
     return "it made a device"
 
 
 @FILES.add("a bot cannot be heard through flock on a shared file")
-def lock_by_flock(baits: AllBaits) -> str:
-    with open(baits.shared, "rb") as file:
+def lock_by_flock(targets: AllTargets) -> str:
+    with open(targets.shared, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     return "it locked a shared file"
 
 
 @FILES.add("a bot cannot be heard through the locks of POSIX on a shared file")
-def lock_by_fcntl(baits: AllBaits) -> str:
-    return _controlled(baits.shared, fcntl.F_SETLK)
+def lock_by_fcntl(targets: AllTargets) -> str:
+    return _controlled(targets.shared, fcntl.F_SETLK)
 
 
 @FILES.add("a bot cannot be heard through the lock of an open file description")
-def lock_by_description(baits: AllBaits) -> str:
-    return _controlled(baits.shared, _F_OFD_SETLK)
+def lock_by_description(targets: AllTargets) -> str:
+    return _controlled(targets.shared, _F_OFD_SETLK)
 
 
 def _controlled(path: str, command: int) -> str:
@@ -146,43 +146,43 @@ def _controlled(path: str, command: int) -> str:
 
 
 @FILES.add("a bot cannot be heard through a lease on a shared file")
-def take_lease(baits: AllBaits) -> str:
-    with open(baits.shared, "rb") as file:
+def take_lease(targets: AllTargets) -> str:
+    with open(targets.shared, "rb") as file:
         fcntl.fcntl(file, _F_SETLEASE, fcntl.F_RDLCK)
     return "it has a lease on a shared file"
 
 
 @FILES.add("a bot does not notice who opens a shared file")
-def watch_by_inotify(baits: AllBaits) -> str:
-    inotify_watch(baits.shared, _IN_ACCESS)
+def watch_by_inotify(targets: AllTargets) -> str:
+    inotify_watch(targets.shared, _IN_ACCESS)
     return "it watches a shared file"
 
 
 @FILES.add("a bot does not notice who opens the files of a folder")
-def watch_by_dnotify(baits: AllBaits) -> str:
-    folder = os.open(baits.own, os.O_RDONLY)
+def watch_by_dnotify(targets: AllTargets) -> str:
+    folder = os.open(targets.own, os.O_RDONLY)
     fcntl.fcntl(folder, _F_NOTIFY, _DN_ACCESS)
     os.close(folder)
     return "it watches its folder"
 
 
 @FILES.add("a bot leaves no hint on a shared file, which another bot could read later")
-def leave_hint(baits: AllBaits) -> str:
+def leave_hint(targets: AllTargets) -> str:
     """The one that is there already, or none: what is refused is refused for all values."""
-    with open(baits.shared, "rb") as file:
+    with open(targets.shared, "rb") as file:
         fcntl.fcntl(file, _F_SET_RW_HINT, struct.pack("Q", 0))
     return "it left a hint"
 
 
 @FILES.add("a bot leaves no flags on a shared file, and does not even read them")
-def read_flags(baits: AllBaits) -> str:
-    with open(baits.shared, "rb") as file:
+def read_flags(targets: AllTargets) -> str:
+    with open(targets.shared, "rb") as file:
         fcntl.ioctl(file, _FS_IOC_GETFLAGS, bytes(8))
     return "it read the flags of a shared file"
 
 
 @FILES.add("a bot leaves no time on a device, which another bot could read later")
-def touch_device(_: AllBaits) -> str:
+def touch_device(_: AllTargets) -> str:
     before = os.stat("/dev/null").st_mtime_ns
     os.utime("/dev/null")
     if os.stat("/dev/null").st_mtime_ns == before:
@@ -191,24 +191,24 @@ def touch_device(_: AllBaits) -> str:
 
 
 @FILES.add("a bot does not write to the named pipes of other programs")
-def write_to_fifo(baits: AllBaits) -> str:
-    os.close(os.open(baits.fifo, os.O_WRONLY | os.O_NONBLOCK))
+def write_to_fifo(targets: AllTargets) -> str:
+    os.close(os.open(targets.fifo, os.O_WRONLY | os.O_NONBLOCK))
     return "it can write to a named pipe"
 
 
 @FILES.add("a bot does not reach the sockets of other programs that have a path")
-def reach_unix_socket(baits: AllBaits) -> str:
+def reach_unix_socket(targets: AllTargets) -> str:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(1)
-        client.connect(baits.socket)
+        client.connect(targets.socket)
     return "it reached a unix socket"
 
 
 @FILES.add("a bot that crashes leaves no core, not even with a handler of the host")
-def dump_core(baits: AllBaits) -> str:
+def dump_core(targets: AllTargets) -> str:
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
-    os.chdir(baits.scratch)
+    os.chdir(targets.scratch)
     child = os.fork()
     if child == 0:
         os.abort()
@@ -218,7 +218,7 @@ def dump_core(baits: AllBaits) -> str:
 
 
 @FILES.add("a bot has no descriptors but its input, its output and stderr")
-def use_inherited_descriptor(_: AllBaits) -> str:
+def use_inherited_descriptor(_: AllTargets) -> str:
     for number in INHERITED:
         return f"it has descriptor {number}: {INHERITED[number]}"
     raise Refused("there are none")

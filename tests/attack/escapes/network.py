@@ -6,7 +6,7 @@ import socket
 import time
 
 from arena.devtools.sandbox_attempts import Attempts, Refused
-from tests.attack.escapes.all_baits import AllBaits
+from tests.attack.escapes.all_targets import AllTargets
 
 NETWORK = Attempts()
 _ANSWER_SECONDS = 1.0
@@ -16,16 +16,16 @@ _KINDS = (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_RAW, socket.SOCK_SE
 
 
 @NETWORK.add("a bot does not connect to a program on this machine by TCP over IPv6")
-def connect_to_loopback_6(baits: AllBaits) -> str:
-    socket.create_connection(("::1", baits.tcp6), _ANSWER_SECONDS).close()
+def connect_to_loopback_6(targets: AllTargets) -> str:
+    socket.create_connection(("::1", targets.tcp6), _ANSWER_SECONDS).close()
     return "it connected"
 
 
 @NETWORK.add("a bot sends no datagrams to a program on this machine")
-def send_datagram(baits: AllBaits) -> str:
+def send_datagram(targets: AllTargets) -> str:
     """Twice: the kernel refuses the second one if nobody listens."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.connect(("127.0.0.1", baits.udp))
+        client.connect(("127.0.0.1", targets.udp))
         for _ in range(2):
             client.send(b"hello")
             time.sleep(_ANSWER_SECONDS / 10)
@@ -33,7 +33,7 @@ def send_datagram(baits: AllBaits) -> str:
 
 
 @NETWORK.add("a bot has no way to a server for names (DNS)")
-def find_name_server(_: AllBaits) -> str:
+def find_name_server(_: AllTargets) -> str:
     with open("/etc/resolv.conf", encoding="utf-8") as file:
         servers = [words[1] for words in map(str.split, file) if words[:1] == ["nameserver"]]
     if not servers:
@@ -45,33 +45,33 @@ def find_name_server(_: AllBaits) -> str:
 
 
 @NETWORK.add("a bot does not reach the abstract sockets of this machine")
-def reach_abstract_socket(baits: AllBaits) -> str:
+def reach_abstract_socket(targets: AllTargets) -> str:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(_ANSWER_SECONDS)
-        client.connect("\0" + baits.abstract)
+        client.connect("\0" + targets.abstract)
     return "it connected"
 
 
 @NETWORK.add("a bot has no sockets to the host of a virtual machine (vsock)")
-def open_vsock(_: AllBaits) -> str:
+def open_vsock(_: AllTargets) -> str:
     socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
     return "it has such a socket"
 
 
 @NETWORK.add("a bot has no sockets to the kernel (netlink)")
-def open_netlink(_: AllBaits) -> str:
+def open_netlink(_: AllTargets) -> str:
     socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()
     return "it has such a socket"
 
 
 @NETWORK.add("a bot has no sockets to network cards (packet)")
-def open_packet(_: AllBaits) -> str:
+def open_packet(_: AllTargets) -> str:
     socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
     return "it has such a socket"
 
 
 @NETWORK.add("a bot has no sockets of any other rare family")
-def open_rare_socket(_: AllBaits) -> str:
+def open_rare_socket(_: AllTargets) -> str:
     for family in set(range(_MOST_FAMILIES)) - set(_PLAIN_FAMILIES):
         for kind in _KINDS:
             try:

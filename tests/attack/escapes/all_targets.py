@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.devtools.sandbox_attempts import Baits
+from arena.devtools.sandbox_attempts import Targets
 
 
 @dataclass(frozen=True)
-class AllBaits(Baits):
+class AllTargets(Targets):
     journal: str
     secret: str  # of the deals
     shared: str  # a file in the bot's own folder, which another instance of the bot reads too

@@ -12,11 +12,11 @@ from typing import Final
 
 from arena.devtools import sandbox_attempts
 from arena.devtools.targets import inside, laid_out, listener, new_file, new_folder, new_mark
-from tests.attack.escapes.all_baits import AllBaits
+from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call
 from tests.helpers.paths import ROOT
 
-_VARIABLE: Final = "ARENA_BAIT"  # of the host's environment
+_VARIABLE: Final = "ARENA_TARGET"  # of the host's environment
 _USER_KEYRING: Final = -4
 _KEYCTL_UNLINK: Final = 9
 _PACKAGES: Final = ("arena", "arena/devtools", "tests", "tests/attack", "tests/attack/escapes")
@@ -24,8 +24,8 @@ _MAIN: Final = "from tests.attack.escapes.run import run\n\nrun()\n"
 
 
 @contextlib.contextmanager
-def all_laid_out(scratch_bytes: int, memory: int) -> Iterator[AllBaits]:
-    """Lay out all baits in a temporary folder, for the duration of the block."""
+def all_laid_out(scratch_bytes: int, memory: int) -> Iterator[AllTargets]:
+    """Lay out all targets in a temporary folder, for the duration of the block."""
     mark, name = new_mark(), f"arena-escape-{secrets.token_hex(8)}"
     with contextlib.ExitStack() as stack:
         stack.enter_context(_variable(mark))
@@ -36,7 +36,7 @@ def all_laid_out(scratch_bytes: int, memory: int) -> Iterator[AllBaits]:
         (hidden / "socket").chmod(0o666)
         stack.enter_context(_key(name))
         stack.enter_context(_inheritable(some.hidden))
-        yield AllBaits(
+        yield AllTargets(
             **dataclasses.asdict(some),
             journal=new_file(hidden / "cup.jsonl", mark),
             secret=new_file(hidden / "cup.secret", mark, 0o600),
@@ -53,9 +53,9 @@ def all_laid_out(scratch_bytes: int, memory: int) -> Iterator[AllBaits]:
         )
 
 
-def all_inside(baits: AllBaits) -> AllBaits:
-    """The baits for a bot in a sandbox, where some of them have another name."""
-    return dataclasses.replace(inside(baits), scratch="/tmp")
+def all_inside(targets: AllTargets) -> AllTargets:
+    """The targets for a bot in a sandbox, where some of them have another name."""
+    return dataclasses.replace(inside(targets), scratch="/tmp")
 
 
 def _packed(path: Path) -> str:

@@ -3,7 +3,7 @@
 from engine.actions import Action, Kind, every_action, parse
 from engine.cards import CARD_TEXTS, Card, Seat, Stone
 from engine.deal import Deal
-from engine.errors import DealError, EngineError, IllegalAction, NotationError, PositionError, RecordError
+from engine.errors import DealError, EngineError, IllegalActionError, NotationError, PositionError, RecordError
 from engine.game import Game
 from engine.phase import Phase
 from engine.position import Position, StonePosition
@@ -27,7 +27,7 @@ __all__ = [
     "Forfeit",
     "Game",
     "GameRecord",
-    "IllegalAction",
+    "IllegalActionError",
     "Kind",
     "NotationError",
     "Outcome",

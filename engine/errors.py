@@ -9,7 +9,7 @@ class NotationError(EngineError):
     """A text is not a valid action, card or rule set."""
 
 
-class IllegalAction(EngineError):
+class IllegalActionError(EngineError):
     """The rules do not allow the action now. The game is unchanged."""
 
 

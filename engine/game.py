@@ -9,7 +9,7 @@ from typing import Final
 from engine.actions import Action, Kind
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
-from engine.errors import IllegalAction, PositionError
+from engine.errors import IllegalActionError, PositionError
 from engine.legality import legal_rows, reason_illegal
 from engine.phase import CLAIM, DRAW, PLAY, Phase
 from engine.position import Position
@@ -101,10 +101,10 @@ class Game(Table):
     def apply(self, action: Action) -> None:
         """Apply the action of the player to move, and everything that follows automatically up to the next decision.
 
-        Raises IllegalAction, and changes nothing, if the rules do not allow it.
+        Raises IllegalActionError, and changes nothing, if the rules do not allow it.
         """
         if reason := reason_illegal(self, action):
-            raise IllegalAction(reason)
+            raise IllegalActionError(reason)
         _HANDLERS[action.kind](self, action)
 
     def copy(self) -> "Game":

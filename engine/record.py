@@ -7,7 +7,7 @@ import attrs
 from engine.actions import Action, parse, quoted
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
-from engine.errors import EngineError, IllegalAction, NotationError, RecordError
+from engine.errors import EngineError, IllegalActionError, NotationError, RecordError
 from engine.game import Game
 from engine.ruleset import RuleSet
 from engine.scoring import Forfeit, Outcome
@@ -56,7 +56,7 @@ def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
         yield Step(game, action)
         try:
             game.apply(action)
-        except IllegalAction as error:
+        except IllegalActionError as error:
             raise RecordError(f"seat {seat}, {text!r}: {error}", index) from error
 
 

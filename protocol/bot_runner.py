@@ -124,7 +124,7 @@ def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, 
         try:
             with _connected(address, tls, warn=token is not None) as (lines, out):
                 _converse(bot, lines, out)
-        except _CannotConnect as error:
+        except _UnreachableError as error:
             problem = str(error)
         except (RemoteProtocolError, OSError) as error:
             problem = f"the connection was lost: {error}"
@@ -206,7 +206,7 @@ def _secured(connection: socket.socket, host: str, tls: bool | str) -> ssl.SSLSo
         raise
 
 
-class _CannotConnect(Exception):
+class _UnreachableError(Exception):
     """No server accepts connections at the address, at least not now."""
 
 
@@ -220,7 +220,7 @@ def _connected(address: str, tls: bool | str, *, warn: bool) -> Iterator[tuple[I
     except ValueError as error:  # it cannot be the name of a host
         _leave(f"cannot connect to {address}: {error}")
     except OSError as error:
-        raise _CannotConnect(f"cannot connect to {address}: {error}") from None
+        raise _UnreachableError(f"cannot connect to {address}: {error}") from None
     if warn and not tls and not ipaddress.ip_address(connection.getpeername()[0]).is_loopback:
         _tell("Warning: the token crosses the network in the clear; with tls=True it does not")
     with _secured(connection, host.strip("[]"), tls) if tls else connection as connection:

@@ -19,7 +19,7 @@ CHUNK: Final = 4096  # bytes per read: room for dozens of answers, yet cheap to 
 PEER_NOT_READING: Final = "the bot no longer reads its input"
 
 
-class LinkClosed(Exception):
+class LinkClosedError(Exception):
     """The bot closed its end: it sends nothing more, or cannot be sent anything more."""
 
 
@@ -47,7 +47,7 @@ class ConversationLimits(Struct, frozen=True):
     """What a bot may send, and what is kept of it.
 
     `eof_mid_line_is_disconnect`: if the input ends in the middle of a line, treat that as a lost connection
-    (LinkClosed), not as a fault of the bot (RemoteProtocolError).
+    (LinkClosedError), not as a fault of the bot (RemoteProtocolError).
     """
 
     line: int = MAX_LINE  # bytes
@@ -88,11 +88,11 @@ class Conversation:
 
     def feed(self, data: bytes | bytearray) -> None:
         """Add what arrived; b"" is the end of the input. Raises RemoteProtocolError if a line is too long or torn, and
-        LinkClosed at the end."""
+        LinkClosedError at the end."""
         if not data:
             if not self._limits.eof_mid_line_is_disconnect:
                 self._lines.end()
-            raise LinkClosed("the bot closed its end")
+            raise LinkClosedError("the bot closed its end")
         try:
             self._waiting += self._lines.feed(data)
         except RemoteProtocolError:

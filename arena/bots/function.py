@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from arena.bots.conversation import LinkClosed
-from arena.bots.player import Gone, Player
+from arena.bots.conversation import LinkClosedError
+from arena.bots.player import BotGoneError, Player
 from arena.bots.wants import Ask, BotLink, Logic
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import FunctionSpec
@@ -43,7 +43,7 @@ class FunctionLink(BotLink):
         yield from ()
         message = self.next_message()
         if message is None:
-            raise LinkClosed("it said nothing")
+            raise LinkClosedError("it said nothing")
         return message
 
     def _send(self, line: bytes) -> None:
@@ -75,14 +75,14 @@ class FunctionPlayer(Player):
             self.link = link
 
     def _answer(self, line: bytes) -> bytes | None:
-        """What the bot's end answers. Raises LinkClosed if the function fails, as a program would end then."""
+        """What the bot's end answers. Raises LinkClosedError if the function fails, as a program would end then."""
         outside = random.getstate()
         random.setstate(self._random)
         try:
             return self._bot.answer(line)
         except Exception as failure:
             self._failure = failure
-            raise LinkClosed("the function failed") from failure
+            raise LinkClosedError("the function failed") from failure
         finally:
             self._random = random.getstate()
             random.setstate(outside)
@@ -91,7 +91,7 @@ class FunctionPlayer(Player):
         """A function that failed has no other connection."""
         yield from ()
         assert self._failure is not None
-        raise Gone(Fault.CRASHED, _words(self._failure))
+        raise BotGoneError(Fault.CRASHED, _words(self._failure))
 
     def leave(self) -> Logic[None]:
         yield from ()

@@ -6,7 +6,7 @@ from typing import Final
 
 import trio
 
-from arena.bots.conversation import CHUNK, PEER_NOT_READING, ConversationLimits, LinkClosed
+from arena.bots.conversation import CHUNK, PEER_NOT_READING, ConversationLimits, LinkClosedError
 from arena.bots.wants import Ask, Await, BotLink, Exchange, Logic
 from arena.support.streams import MeteredTcpStream, tcp_below
 from protocol.messages import BotMessage, Message, Welcome
@@ -24,7 +24,7 @@ class Link(BotLink):
         self._meter = tcp if isinstance(tcp, MeteredTcpStream) else None
 
     async def say(self, message: Message) -> None:
-        """Send a message. Raises LinkClosed if the bot no longer reads, and RemoteProtocolError if `message` is a
+        """Send a message. Raises LinkClosedError if the bot no longer reads, and RemoteProtocolError if `message` is a
         request that the bot has already answered."""
         await self.say_line(self.line_for(message))
 
@@ -39,37 +39,37 @@ class Link(BotLink):
 
     async def _send_and_hear(self, line: bytes) -> BotMessage:
         """Send the line of a request and return the answer. This is `say_line` and `hear` in one function, because it
-        runs for every decision. Raises LinkClosed, RemoteProtocolError."""
+        runs for every decision. Raises LinkClosedError, RemoteProtocolError."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed(PEER_NOT_READING) from error
+            raise LinkClosedError(PEER_NOT_READING) from error
         while (message := self.next_message()) is None:
             await self._receive()
         return message
 
     async def welcome(self, welcome: Welcome) -> None:
         """Send the welcome, then clear the transcript: the hello may contain a token, and the welcome a session. Raises
-        LinkClosed."""
+        LinkClosedError."""
         await self.say(welcome)
         self.transcript.clear()
 
     async def say_line(self, line: bytes) -> None:
-        """Send bytes as they are, without the session. Raises LinkClosed."""
+        """Send bytes as they are, without the session. Raises LinkClosedError."""
         self.transcript.append((False, line))
         try:
             await self._stream.send_all(line)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed(PEER_NOT_READING) from error
+            raise LinkClosedError(PEER_NOT_READING) from error
 
     async def wait_line(self) -> None:
-        """Wait until a complete line has arrived. Raises LinkClosed, RemoteProtocolError."""
+        """Wait until a complete line has arrived. Raises LinkClosedError, RemoteProtocolError."""
         while not self.has_line:
             await self._receive()
 
     async def hear(self) -> BotMessage:
-        """Wait for the bot's next message, ignoring late answers. Raises LinkClosed, RemoteProtocolError."""
+        """Wait for the bot's next message, ignoring late answers. Raises LinkClosedError, RemoteProtocolError."""
         while (message := self.next_message()) is None:
             await self._receive()
         return message
@@ -78,7 +78,7 @@ class Link(BotLink):
         try:
             data = await self._stream.receive_some(CHUNK)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise LinkClosed("the connection was reset") from error
+            raise LinkClosedError("the connection was reset") from error
         if self._meter is not None:
             self._meter.delivered(len(data))
         self.feed(data)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from arena.bots.conversation import LinkClosed
+from arena.bots.conversation import LinkClosedError
 from arena.bots.turns import Turns
 from arena.bots.wants import BotLink, Logic
 from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
@@ -15,7 +15,7 @@ from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.processes.launch import KillCause, Overrun
 from arena.processes.process_state import KeepStderr, ProcessState, SpawnError, exit_words
 from arena.sandbox.bubblewrap import program_problem
-from arena.support.timekeeping import TimeIsUp
+from arena.support.timekeeping import TimeIsUpError
 from arena.support.timestamps import utc_now
 from arena.support.version import SERVER
 from protocol.errors import RemoteProtocolError
@@ -28,7 +28,7 @@ _SEND_SECONDS: Final = 5.0  # for a message that is not a request, to a bot that
 _KEPT_ROUNDS: Final = 10_000  # of a process, by name: 1.5 MB; at a server it may live for months
 
 
-class StartFailure(Exception):
+class StartError(Exception):
     """The bot failed to start; the text says why. `time_was_up` is its deadline if it was too slow."""
 
     def __init__(self, reason: str, time_was_up: float | None = None):
@@ -36,7 +36,7 @@ class StartFailure(Exception):
         self.time_was_up = time_was_up
 
 
-class LeftBetweenRounds(Exception):
+class EarlyExitError(Exception):
     """The bot exited on its own between two rounds. It loses the round that was about to begin."""
 
     def __init__(self, ending: Fault, reason: str):
@@ -44,7 +44,7 @@ class LeftBetweenRounds(Exception):
         self.ending = ending
 
 
-class Gone(Exception):
+class BotGoneError(Exception):
     """The bot left in the middle of a round and will not come back."""
 
     def __init__(self, ending: Fault, reason: str):
@@ -90,12 +90,13 @@ class Player(abc.ABC):
         self.go_on()
         try:
             yield from self.link.tell(self.link.line_for(message), self.now() + _SEND_SECONDS)
-        except (LinkClosed, TimeIsUp):
+        except (LinkClosedError, TimeIsUpError):
             return False
         return True
 
     def greet(self, link: BotLink, deadline: float) -> Logic[None]:
-        """Begin to speak the protocol on a new connection. Raises LinkClosed, RemoteProtocolError and TimeIsUp."""
+        """Begin to speak the protocol on a new connection. Raises LinkClosedError, RemoteProtocolError and
+        TimeIsUpError."""
         yield from link.tell(link.line_for(ServerHello(PROTOCOL, SERVER)), deadline)
         hello = yield from link.listen(deadline)
         assert isinstance(hello, BotHello)  # the session allows nothing else here
@@ -122,12 +123,12 @@ class Player(abc.ABC):
     @abc.abstractmethod
     def arrive(self, seed: int | None = None) -> Logic[None]:
         """Get the bot to the table if it is not there. `seed` is that of the round for which it comes. Raises
-        StartFailure if it does not start, and LeftBetweenRounds if it exited since the previous round."""
+        StartError if it does not start, and EarlyExitError if it exited since the previous round."""
 
     @abc.abstractmethod
     def come_back(self, closed: str, until: float) -> Logic[None]:
-        """Wait until a bot whose link closed, as `closed` says, has another one. Raises Gone if it does not come, and
-        TimeIsUp."""
+        """Wait until a bot whose link closed, as `closed` says, has another one. Raises BotGoneError if it does not come, and
+        TimeIsUpError."""
 
     @abc.abstractmethod
     def leave(self) -> Logic[None]:
@@ -190,7 +191,7 @@ class Processes(Protocol):
         """What would be started now."""
 
     def start(self, spec: BotSpec, keep_stderr: KeepStderr, until: float) -> Logic[OwnedProcess]:
-        """Start a bot. Raises SpawnError, TimeIsUp, and OSError for what is not the bot's fault."""
+        """Start a bot. Raises SpawnError, TimeIsUpError, and OSError for what is not the bot's fault."""
 
 
 class LocalPlayer(Player):
@@ -226,9 +227,9 @@ class LocalPlayer(Player):
             overrun, wrote = process.state.overrun, (yield from process.last_words())
             yield from self.leave()
             if overrun:
-                raise LeftBetweenRounds(overrun.ending, f"{ENDED_BETWEEN_ROUNDS} {overrun.words}")
+                raise EarlyExitError(overrun.ending, f"{ENDED_BETWEEN_ROUNDS} {overrun.words}")
             ended = f"{LEFT_BETWEEN_ROUNDS} ({exit_words(status)})"
-            raise LeftBetweenRounds(Fault.CRASHED, with_last_words(ended, wrote))
+            raise EarlyExitError(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
             self._killed = None
             self.welcome_seed, self.round_count, self.rounds = seed, 0, []
@@ -245,8 +246,10 @@ class LocalPlayer(Player):
         wrote = yield from self.process.last_words()  # a closed pipe is seen a moment before the exit
         state = self.process.state
         if overrun := state.overrun:
-            raise Gone(overrun.ending, overrun.words)
-        raise Gone(Fault.CRASHED, with_last_words(state.ended_words or f"{closed}, but it is still running", wrote))
+            raise BotGoneError(overrun.ending, overrun.words)
+        raise BotGoneError(
+            Fault.CRASHED, with_last_words(state.ended_words or f"{closed}, but it is still running", wrote)
+        )
 
     def leave(self) -> Logic[None]:
         """End the process and wait until it is gone."""
@@ -304,17 +307,17 @@ class LocalPlayer(Player):
             self.link = self.process.link
             yield from self.greet(self.link, deadline)
         except SpawnError as error:
-            raise StartFailure(str(error)) from None
-        except TimeIsUp:
+            raise StartError(str(error)) from None
+        except TimeIsUpError:
             silence = (self.link and self.link.unfinished_line()) or "it did not say hello"
             raise (yield from self._failed(f"{silence} (the limit is {allowed} ms)", deadline)) from None
         except RemoteProtocolError as error:
             yield from self.tell(Error(error.code, str(error), fatal=True))
             raise (yield from self._failed(f"{error} ({error.code})")) from None
-        except LinkClosed as error:
+        except LinkClosedError as error:
             raise (yield from self._failed(f"{error} before it said hello")) from None
 
-    def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartFailure]:
+    def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartError]:
         """End the process, and return the error to raise, with the exit status and the last output on stderr."""
         if self.process:
             state = self.process.state
@@ -323,10 +326,10 @@ class LocalPlayer(Player):
             yield from self._end(self.process)
             status, wrote = state.exit_status, state.stderr_tail.strip()
             if state.never_ran:
-                return StartFailure(program_problem(wrote))
+                return StartError(program_problem(wrote))
             reason += f"; exit status {status}" if status is not None and status >= 0 else ""
             reason = with_last_words(reason, wrote)
-        return StartFailure(reason, time_was_up)
+        return StartError(reason, time_was_up)
 
 
 def with_last_words(reason: str, wrote: str) -> str:

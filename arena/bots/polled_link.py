@@ -4,7 +4,7 @@ import math
 import os
 from typing import Final
 
-from arena.bots.conversation import CHUNK, PEER_NOT_READING, LinkClosed
+from arena.bots.conversation import CHUNK, PEER_NOT_READING, LinkClosedError
 from arena.bots.turns import AT_ONCE
 from arena.bots.wants import Ask, BotLink
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Steps, Wait
@@ -45,7 +45,7 @@ class PolledLink(BotLink):
         yield from self._write_rest(memoryview(line), until)
 
     def _write_rest(self, left: memoryview, until: float) -> Steps[None]:
-        """Write all of these bytes. Raises LinkClosed, TimeIsUp."""
+        """Write all of these bytes. Raises LinkClosedError, TimeIsUpError."""
         while left := left[self._write(left) :]:
             self._writable.until = until
             yield self._writable
@@ -65,17 +65,17 @@ class PolledLink(BotLink):
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise LinkClosed(PEER_NOT_READING) from error
+            raise LinkClosedError(PEER_NOT_READING) from error
 
     def _read_message(self) -> BotMessage | None:
-        """Read what has arrived, and return the bot's next message if that completes one. Raises LinkClosed,
+        """Read what has arrived, and return the bot's next message if that completes one. Raises LinkClosedError,
         RemoteProtocolError."""
         try:
             data = os.read(self._readable.descriptor, CHUNK)
         except BlockingIOError:
             return None  # the descriptor's number belonged to another bot when it became ready
         except OSError as error:
-            raise LinkClosed("the connection was reset") from error
+            raise LinkClosedError("the connection was reset") from error
         self.feed(data)
         return self.next_message()
 

@@ -21,7 +21,7 @@ from arena.processes.process_state import (
     pipes_to,
 )
 from arena.support.poll_loop import READABLE, WRITABLE, PollLoop, Signal, Steps, Wait, waiting_for
-from arena.support.timekeeping import TimeIsUp
+from arena.support.timekeeping import TimeIsUpError
 
 
 class PolledProcess:
@@ -142,7 +142,7 @@ class PolledProcesses:
                 yield Wait(kept.control.fileno(), WRITABLE, until)
             while not kept.has_started():
                 yield Wait(kept.control.fileno(), READABLE, until)
-        except TimeIsUp:
+        except TimeIsUpError:
             raise launch.too_slow() from None
 
     def _running_launcher(self) -> Launcher:

@@ -19,7 +19,7 @@ from arena.processes.bot_process import BotProcess, spawn
 from arena.processes.fingerprint import fingerprint_of
 from arena.processes.process_state import KeepStderr
 from arena.support.poll_loop import Wait
-from arena.support.timekeeping import TimeIsUp
+from arena.support.timekeeping import TimeIsUpError
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ async def _ask_on(steps: _Steps[T], want: Want | _Over[T], watch: Watchdog | Non
             if was_late:
                 break
         return want
-    return steps.throw(TimeIsUp(now()))
+    return steps.throw(TimeIsUpError(now()))
 
 
 async def _do(want: Want, watch: Watchdog | None) -> Any:
@@ -99,7 +99,7 @@ async def _until(until: float, function: Callable[[], Awaitable[T]]) -> T:
         with trio.fail_at(until):
             return await function()
     except trio.TooSlowError:
-        raise TimeIsUp(trio.current_time()) from None
+        raise TimeIsUpError(trio.current_time()) from None
 
 
 async def _both(logics: tuple[Logic[Any], Logic[Any]], watch: Watchdog | None) -> tuple[Any, ...]:

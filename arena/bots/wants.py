@@ -102,12 +102,12 @@ class BotLink(Conversation, abc.ABC):
 
     @abc.abstractmethod
     def ask(self, question: Ask) -> Logic[BotMessage]:
-        """Ask, and return the answer. Raises LinkClosed, RemoteProtocolError and TimeIsUp."""
+        """Ask, and return the answer. Raises LinkClosedError, RemoteProtocolError and TimeIsUpError."""
 
     @abc.abstractmethod
     def tell(self, line: bytes, until: float) -> Logic[None]:
-        """Send a line that needs no answer. Raises LinkClosed and TimeIsUp."""
+        """Send a line that needs no answer. Raises LinkClosedError and TimeIsUpError."""
 
     @abc.abstractmethod
     def listen(self, until: float) -> Logic[BotMessage]:
-        """Wait for the bot's next message. Raises LinkClosed, RemoteProtocolError and TimeIsUp."""
+        """Wait for the bot's next message. Raises LinkClosedError, RemoteProtocolError and TimeIsUpError."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena.cli import completion
-from arena.cli.shared import Refused
+from arena.cli.shared import InputError
 
 
 @click.command()
@@ -71,7 +71,7 @@ def new_bot(language: str, folder: Path, strategy: str, ci: str | None) -> None:
     try:
         click.echo(create(language, folder, Strategy(strategy), Ci(ci) if ci else None))
     except StarterError as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 @click.command()

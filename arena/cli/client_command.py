@@ -10,7 +10,7 @@ import click
 
 from arena.cli import completion
 from arena.cli.shared import (
-    Refused,
+    InputError,
     check_name,
     configured,
     gathered,
@@ -166,7 +166,7 @@ def _connect_errors() -> Iterator[None]:
     try:
         yield
     except AddressError as error:
-        raise Refused(printable(str(error))) from None
+        raise InputError(printable(str(error))) from None
     except ConnectError as error:
         raise click.ClickException(printable(str(error))) from None
 

@@ -14,7 +14,7 @@ import click
 from msgspec import Struct
 
 from arena.cli import completion
-from arena.cli.shared import Refused, configured, given, journal_errors, options_of
+from arena.cli.shared import InputError, configured, given, journal_errors, options_of
 from arena.plan.config import Config, ConfigError, from_command_line
 from arena.plan.options import BOT, JOURNAL, TOURNAMENT
 
@@ -55,7 +55,7 @@ def _not_here(why: str) -> Callable[..., Callable[..., None]]:
 
     def refuse(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
         if value is not None:
-            raise Refused(why)
+            raise InputError(why)
 
     return click.option("--scheduler", hidden=True, expose_value=False, callback=refuse)
 
@@ -118,7 +118,7 @@ def play_on_cluster(
     terms = _terms(config, ship)
     machines = _compared(scheduler, terms)
     if problems := [f"{_place(machine)}: {problem}" for machine in machines for problem in machine.problems]:
-        raise Refused("\n".join(["the machines of the cluster differ from this one:", *problems]))
+        raise InputError("\n".join(["the machines of the cluster differ from this one:", *problems]))
 
     from arena.cluster.cluster_pool import ClusterPool
     from arena.tournament.run import run_tournament
@@ -132,13 +132,13 @@ def play_on_cluster(
 def address_of(scheduler: str) -> str:
     """The address, if it looks like one. Without one Dask would start a cluster of its own."""
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", scheduler):
-        raise Refused(f"--scheduler = {scheduler!r}, but expected an address such as tcp://HOST:8786")
+        raise InputError(f"--scheduler = {scheduler!r}, but expected an address such as tcp://HOST:8786")
     return scheduler
 
 
 def _needs_extra() -> None:
     if find_spec("distributed") is None:
-        raise Refused(f"--scheduler needs Dask, which is not installed: {_INSTALL}")
+        raise InputError(f"--scheduler needs Dask, which is not installed: {_INSTALL}")
 
 
 def _terms(config: Config, ship: bool) -> "Terms":
@@ -149,7 +149,7 @@ def _terms(config: Config, ship: bool) -> "Terms":
     try:
         return Terms.of(config.programs, config.journal, ship=ship)
     except (FolderError, OSError) as error:
-        raise Refused(f"--ship: {error}") from None
+        raise InputError(f"--ship: {error}") from None
 
 
 def _compared(scheduler: str, terms: "Terms") -> "list[Machine]":
@@ -159,7 +159,7 @@ def _compared(scheduler: str, terms: "Terms") -> "list[Machine]":
     try:
         return compared(address_of(scheduler), terms)
     except ClusterError as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _place(machine: "Machine") -> str:

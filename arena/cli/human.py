@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from arena.cli.shared import Refused, say_on_stderr
+from arena.cli.shared import InputError, say_on_stderr
 from arena.plan.bot_spec import HUMAN
 from arena.plan.config import Config
 
@@ -51,7 +51,7 @@ def interface_for(name: str, *, hints: bool = False, at_server: bool = False) ->
     from arena.human.user_interface import no_hint
 
     if not is_interactive():
-        raise Refused(
+        raise InputError(
             f"{HUMAN} needs a terminal that can move its cursor, as stdin and stdout; a program can play as a bot, "
             "which SPEC.md explains (`arena spec`)"
         )

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from arena.cli import completion
-from arena.cli.shared import Refused, configured, given, journal_errors, options_of, with_sandboxes
+from arena.cli.shared import InputError, configured, given, journal_errors, options_of, with_sandboxes
 from arena.cli.table_command import journal_argument, refuse_no_journal
 from arena.devtools.regress import RegressResult, RepeatedDecision, lead_through
 from arena.devtools.regress_report import Findings, json_text, text
@@ -80,7 +80,7 @@ def regress(
 
 def _print_and_exit(findings: Findings, went: RegressResult, as_json: bool) -> NoReturn:
     if went == RegressResult() and not findings.decisions:
-        raise Refused(f"there is no decision of {printable(findings.recorded_bot)} in these rounds to compare")
+        raise InputError(f"there is no decision of {printable(findings.recorded_bot)} in these rounds to compare")
     if as_json or findings.decisions:
         click.echo(json_text(findings) if as_json else text(findings), nl=as_json)
     if went.stopped:
@@ -96,7 +96,7 @@ def _recorded_name(meetings: Meetings, wanted: str | None, bot: str) -> str:
         if meetings.problems:
             refuse_no_journal([meetings.path])
         problem = meetings.problems[0] if meetings.problems else f"{meetings.path}:1: the journal has no round yet"
-        raise Refused(problem)
+        raise InputError(problem)
     name = bot if wanted is None else wanted
     if name not in names:
         hint = "" if wanted is not None else "; say whose decisions with --as NAME"

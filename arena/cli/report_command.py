@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena.cli.reading import bar, reading
-from arena.cli.shared import Refused, journal_errors
+from arena.cli.shared import InputError, journal_errors
 from arena.cli.table_command import journals_argument, refuse_no_journal
 
 
@@ -63,7 +63,7 @@ def report(journals: tuple[Path, ...], folder: Path | None, most: int | None, ev
         if found.problems:
             refuse_no_journal(journals)
         problem = found.problems[0] if found.problems else f"{journals[0]}:1: no round was played yet"
-        raise Refused(f"{problem}; there is nothing to report")
+        raise InputError(f"{problem}; there is nothing to report")
     try:
         with bar("Writing rounds", total if most is None else min(most, total)) as written:
             embedded = write_report(found, target, most, evaluated, written)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from arena.cli import completion
-from arena.cli.shared import Refused, configured, given, options_of, with_sandboxes
+from arena.cli.shared import InputError, configured, given, options_of, with_sandboxes
 from arena.devtools.rerun import FaultOutcome
 from arena.devtools.rerun import rerun as play_once_more
 from arena.plan.bot_spec import BotSpec
@@ -74,7 +74,7 @@ def rerun(bundle: Path, bot: str | None, yes: bool, live: bool, from_start: bool
     try:
         found = play_once_more(bundle, started, instead=own, live=live, from_start=from_start)
     except BundleError as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
     if found is None:
         click.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
@@ -98,11 +98,11 @@ def _ask(bundle: Path, bots: Sequence[BotSpec]) -> None:
     shown = [visible(_shown(bot)) for bot in bots]
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         remedy = "add --yes if you trust it, or name a bot of your own after the folder"
-        raise Refused(f"{what} {' and '.join(shown)}; {remedy}")
+        raise InputError(f"{what} {' and '.join(shown)}; {remedy}")
     click.echo("\n  ".join([what, *shown]), err=True)
     click.echo("Start it? [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Refused("nothing was started")
+        raise InputError("nothing was started")
 
 
 def _shown(bot: BotSpec) -> str:

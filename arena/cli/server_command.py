@@ -8,7 +8,7 @@ import click
 from arena.cli.cluster_command import no_cluster_for_server
 from arena.cli.outcome import report_outcome, unless_reader_left
 from arena.cli.shared import (
-    Refused,
+    InputError,
     check_name,
     configured,
     events_option,
@@ -58,7 +58,7 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
         with journal_errors(), progress_of(events, quiet, config.journal, brief=brief, with_time=True) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (AddressError, ConfigError) as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
     assert config.journal is not None
     if server.forever and ran.finished and not events and ran.rescue is None:
         with unless_reader_left(config.journal):

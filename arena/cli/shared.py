@@ -29,7 +29,7 @@ events_option = click.option(
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing before the table.")
 
 
-class Refused(click.ClickException):
+class InputError(click.ClickException):
     """An input that cannot be used: one line without the usage, and the exit status of a wrong call."""
 
     exit_code = 2
@@ -116,7 +116,7 @@ def configured(make: Callable[[], T]) -> T:
     try:
         return make()
     except ConfigError as error:
-        raise Refused(with_short_words(str(error))) from None
+        raise InputError(with_short_words(str(error))) from None
 
 
 def with_sandboxes(
@@ -133,7 +133,7 @@ def with_sandboxes(
     try:
         found = settled(bots, hidden)
     except SandboxError as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
     for remark in found.remarks:
         say_on_stderr(remark)
     return cast("tuple[S, ...]", _with_memory(found.bots, at_once, recorded))
@@ -199,7 +199,7 @@ def journal_errors() -> Iterator[None]:
     try:
         yield
     except JournalError as error:
-        raise Refused(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def check_name(name: str) -> None:

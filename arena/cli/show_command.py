@@ -5,7 +5,7 @@ from typing import TextIO
 import click
 
 from arena.cli.painting import color_option, echo_painted, painter
-from arena.cli.shared import Refused
+from arena.cli.shared import InputError
 from arena.replay.position_report import NAMES, position_report, title_of
 from arena.support.text import printable
 from engine.cards import SEATS
@@ -42,7 +42,7 @@ def show(file: TextIO, seat: str | None, color: bool | None) -> None:
     except PositionError as error:
         located = with_line(error, text)
         where = name if located.line is None else f"{name}:{located.line}"
-        raise Refused(f"{where}: {printable(located.problem)}") from None
+        raise InputError(f"{where}: {printable(located.problem)}") from None
     echo_painted(shown, painter(color))
 
 
@@ -50,7 +50,7 @@ def _read(file: TextIO, name: str) -> str:
     try:
         text = file.read(_LONGEST + 1)
     except UnicodeDecodeError:
-        raise Refused(f"{name}: this is not UTF-8 text") from None
+        raise InputError(f"{name}: this is not UTF-8 text") from None
     if len(text) > _LONGEST:
-        raise Refused(f"{name}: this is too long for a position: more than {_LONGEST} characters")
+        raise InputError(f"{name}: this is too long for a position: more than {_LONGEST} characters")
     return text

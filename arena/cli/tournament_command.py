@@ -18,7 +18,7 @@ from arena.cli.cluster_command import Cluster, no_cluster_for_match, scheduler_o
 from arena.cli.human import with_person
 from arena.cli.outcome import play_and_report, played, report_outcome, unless_reader_left
 from arena.cli.shared import (
-    Refused,
+    InputError,
     configured,
     events_option,
     gathered,
@@ -142,12 +142,12 @@ def run(
     from arena.cli.progress import progress_of
 
     if cluster.ship and cluster.scheduler is None:
-        raise Refused("--ship sends folders to the machines of a cluster; name its scheduler: --scheduler")
+        raise InputError("--ship sends folders to the machines of a cluster; name its scheduler: --scheduler")
     config = configured(lambda: tournament_of(bots, specs, given(options)))
     hidden = [Path(bot) for bot in bots if bot.endswith(".toml")]
     if config.sprt is not None:
         if cluster.scheduler is not None:
-            raise Refused("a sequential test is played on this machine; leave out --scheduler")
+            raise InputError("a sequential test is played on this machine; leave out --scheduler")
         from arena.cli.sprt_command import SprtOutput, play_test
 
         play_test(config, SprtOutput.EVENTS if events else SprtOutput.TEXT, quiet, hidden)

@@ -25,7 +25,7 @@ from arena.client.client_events import (
     TokenUnprotected,
     Welcomed,
 )
-from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
+from arena.client.dial import MAYBE_TLS, ConnectError, Destination, UnreachableError, connected
 from arena.client.own_journal import OwnJournal
 from arena.client.own_rounds import KeptRound, NotKept, OwnRounds
 from arena.client.person import Person, seated
@@ -147,7 +147,7 @@ class Visit:
         self._bye = self._refused = self._ended = None
         try:
             stream = await connected(self._server, self._tls, self.warn_of_clear_text)
-        except CannotConnect as error:
+        except UnreachableError as error:
             return str(error)
         async with stream:
             try:

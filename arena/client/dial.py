@@ -21,7 +21,7 @@ class ConnectError(Exception):
     """The server cannot be used, and another attempt would not help."""
 
 
-class CannotConnect(Exception):
+class UnreachableError(Exception):
     """The server cannot be reached now; another attempt may succeed."""
 
 
@@ -50,12 +50,12 @@ async def connected(
     server: Destination, tls: ssl.SSLContext | None, before_talking: Callable[[str], None] = lambda _peer: None
 ) -> trio.abc.Stream:
     """Opens a connection. Calls `before_talking` with the IP address of the peer before anything is sent. Raises
-    CannotConnect, or ConnectError if another attempt would not help."""
+    UnreachableError, or ConnectError if another attempt would not help."""
     host, port = parse_address(server.address)
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
-        raise CannotConnect(f"cannot connect to {server.address}: {_reason(error)}") from None
+        raise UnreachableError(f"cannot connect to {server.address}: {_reason(error)}") from None
     tune(stream.socket)
     before_talking(stream.socket.getpeername()[0])
     if tls is None:
@@ -71,7 +71,7 @@ async def connected(
                 raise ConnectError(f"the server's certificate is not trusted: {cause.verify_message}") from None
             case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
                 raise ConnectError("the server does not speak TLS; leave out --tls") from None
-        raise CannotConnect(f"cannot connect to {server.address}: TLS: {error.__cause__ or 'closed'}") from None
+        raise UnreachableError(f"cannot connect to {server.address}: TLS: {error.__cause__ or 'closed'}") from None
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise

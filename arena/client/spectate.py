@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import trio
 
-from arena.client.dial import MAYBE_TLS, CannotConnect, ConnectError, Destination, connected
+from arena.client.dial import MAYBE_TLS, ConnectError, Destination, UnreachableError, connected
 from arena.replay.board import board, coloured
 from arena.replay.positions import ReplayStep
 from arena.support.signals import calling_on_signals
@@ -179,7 +179,7 @@ async def watch(server: Destination, match: str, screen: Screen, tell_line: Call
 async def _attend(server: Destination, match: str, screen: Screen, tell_line: Callable[[bytes], None] | None) -> None:
     try:
         stream = await connected(server, server.context())
-    except CannotConnect as error:
+    except UnreachableError as error:
         raise ConnectError(str(error)) from None
     session, lines = Session(Role.BOT), LineBuffer()
     async with stream:

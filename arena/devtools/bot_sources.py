@@ -51,7 +51,7 @@ class CommandSource:
             yield Contact(Link(process.stream, _LIMITS), process.stream.close_writer, process)
 
 
-class ConnectTimeout(Exception):
+class ConnectTimeoutError(Exception):
     """No bot connected in time."""
 
 
@@ -71,7 +71,9 @@ class ListeningSource:
         with trio.move_on_after(self._waits) as scope:
             stream = await self.listener.accept()
         if scope.cancelled_caught:
-            raise ConnectTimeout(f"no bot connected within {self.seconds:g} seconds: start it again for this check")
+            raise ConnectTimeoutError(
+                f"no bot connected within {self.seconds:g} seconds: start it again for this check"
+            )
         self._waits = self.seconds
         async with stream:
             yield Contact(Link(stream, _LIMITS), lambda: _shut(stream), None)

@@ -9,8 +9,16 @@ from typing import Final
 import trio
 
 from arena.devtools.bot_sources import BotSource, Contact
-from arena.devtools.examination import Check, CheckFinding, Examination, Observer, Skip, TooSlow, Warned
-from arena.devtools.probe import CheckLimits, Misbehaved
+from arena.devtools.examination import (
+    Check,
+    CheckFinding,
+    CheckWarning,
+    Examination,
+    Observer,
+    SkipCheck,
+    SlowAnswerError,
+)
+from arena.devtools.probe import CheckLimits, MisbehaviourError
 from arena.journal.endings import Fault
 from arena.match.referee import LONGEST_NOTE, MOST_NOTES
 from arena.processes.process_state import exit_words
@@ -57,7 +65,7 @@ async def _right_id(exam: Examination) -> str:
 def _rules(name: str) -> Callable[[Examination], Awaitable[str]]:
     async def check(exam: Examination) -> str:
         if not exam.seconds_left:
-            raise Skip(_NO_TIME)
+            raise SkipCheck(_NO_TIME)
         probe = await exam.probe()
         before = len(probe.answer_ms)
         played = await probe.play_match(PRESETS[name], _ROUNDS, exam.until)
@@ -124,10 +132,10 @@ async def _second_match(exam: Examination) -> str:
 async def _memory(exam: Examination) -> str:
     probe = await exam.probe()
     if probe.contact.process is None:
-        raise Skip("the arena did not start the bot, so it cannot measure its memory")
+        raise SkipCheck("the arena did not start the bot, so it cannot measure its memory")
     quarter = min(max(1, exam.memory_rounds // 4), _rounds_in(exam.seconds_left, exam.answer_ms) // 4)
     if not quarter:
-        raise Skip(_NO_TIME)
+        raise SkipCheck(_NO_TIME)
     sizes = []
     for _ in range(4):
         await probe.play_match(PRESETS["tactics"], quarter)
@@ -135,7 +143,7 @@ async def _memory(exam: Examination) -> str:
     measured = f"{_mib(sizes[1])} after {2 * quarter} rounds, {_mib(sizes[3])} after {4 * quarter}"
     growth = sizes[3] - sizes[1]
     if sizes == sorted(set(sizes)) and growth > max(_LEAK, sizes[1] * _LEAK_SHARE):
-        raise Misbehaved(f"the bot keeps growing: {measured}")
+        raise MisbehaviourError(f"the bot keeps growing: {measured}")
     return measured
 
 
@@ -169,22 +177,22 @@ async def _leaves(exam: Examination, contact: Contact, cause: str) -> str:
         await contact.wait_gone()
         left = True
     if not left:
-        raise Misbehaved(f"still there {exam.limits.leave_ms} ms after {cause}; a bot must end by itself then")
+        raise MisbehaviourError(f"still there {exam.limits.leave_ms} ms after {cause}; a bot must end by itself then")
     took = f"{(trio.current_time() - started) * 1000:.0f} ms"
     status = contact.process.exit_status if contact.process else 0
     await exam.close()
     if status:
-        raise Warned(f"it left after {took}, but with {exit_words(status)}; the exit status should be 0")
+        raise CheckWarning(f"it left after {took}, but with {exit_words(status)}; the exit status should be 0")
     return f"after {took}"
 
 
 async def _notes(exam: Examination) -> str:
     if not exam.answer_ms:
-        raise Skip("the bot never answered")
+        raise SkipCheck("the bot never answered")
     longest, most = exam.notes
     kept = f"the journal keeps {LONGEST_NOTE} characters of a note and {MOST_NOTES} of a bot's notes in a round"
     if longest > LONGEST_NOTE or most > MOST_NOTES:
-        raise Warned(f"its longest note had {longest} characters, and those of one round {most}; {kept}")
+        raise CheckWarning(f"its longest note had {longest} characters, and those of one round {most}; {kept}")
     return f"the longest had {longest} characters; {kept}" if longest else "it made none"
 
 
@@ -199,10 +207,10 @@ async def _speed_worst(exam: Examination) -> str:
 
 def _within(exam: Examination, took: float | None) -> str:
     if took is None:
-        raise Skip("the bot never answered")
+        raise SkipCheck("the bot never answered")
     measured = f"{took:.1f} ms of {exam.limits.move_ms} ms, over {len(exam.answer_ms)} answers"
     if took > exam.limits.move_ms:
-        raise TooSlow(measured, exam.slowest[1])
+        raise SlowAnswerError(measured, exam.slowest[1])
     return measured
 
 

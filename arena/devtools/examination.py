@@ -15,8 +15,8 @@ import attrs
 import trio
 
 from arena.bots.conversation import said_text
-from arena.devtools.bot_sources import BotSource, ConnectTimeout
-from arena.devtools.probe import CheckLimits, Misbehaved, Probe, plain
+from arena.devtools.bot_sources import BotSource, ConnectTimeoutError
+from arena.devtools.probe import CheckLimits, MisbehaviourError, Probe, plain
 from arena.processes.process_state import SpawnError
 
 
@@ -45,17 +45,17 @@ class Check:
 
     code: str
     title: str
-    make: Callable[["Examination"], Awaitable[str]]  # returns the message of a success, or raises Misbehaved for a
-    # failure, Warned or Skip
+    make: Callable[["Examination"], Awaitable[str]]  # returns the message of a success, or raises MisbehaviourError for a
+    # failure, CheckWarning or SkipCheck
     plays: bool = True  # so it gets a share of the time
     needs_bot: bool = True  # False: it only judges what the others measured
 
 
-class Warned(Exception):
+class CheckWarning(Exception):
     """The bot passes the check, but its author should know something."""
 
 
-class TooSlow(Misbehaved):
+class SlowAnswerError(MisbehaviourError):
     """An answer took too long; `lines` are the request and the answer."""
 
     def __init__(self, message: str, lines: tuple[str, ...]):
@@ -63,7 +63,7 @@ class TooSlow(Misbehaved):
         self.lines = lines
 
 
-class Skip(Exception):
+class SkipCheck(Exception):
     """The check cannot be made here."""
 
 
@@ -131,16 +131,16 @@ class Examination:
         transcript: tuple[str, ...] = ()
         try:
             message = await check.make(self)
-        except Warned as warned:
+        except CheckWarning as warned:
             verdict, message = CheckVerdict.WARNING, str(warned)
-        except Skip as skip:
+        except SkipCheck as skip:
             verdict, message = CheckVerdict.SKIPPED, str(skip)
-        except ConnectTimeout as timeout:
+        except ConnectTimeoutError as timeout:
             self._did_not_connect = True
             verdict, message = CheckVerdict.SKIPPED, str(timeout)
-        except (Misbehaved, SpawnError) as failure:
+        except (MisbehaviourError, SpawnError) as failure:
             verdict, message = CheckVerdict.FAILED, str(failure)
-            if isinstance(failure, TooSlow):
+            if isinstance(failure, SlowAnswerError):
                 lines = transcript = failure.lines
             elif self._probe:
                 transcript = tuple(map(said_text, self._probe.contact.link.transcript))

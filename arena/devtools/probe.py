@@ -1,4 +1,4 @@
-"""One connection to a bot under check, on which a check can send anything. Misbehaved says what the bot did wrong."""
+"""One connection to a bot under check, on which a check can send anything. MisbehaviourError says what the bot did wrong."""
 
 import contextlib
 import math
@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import attrs
 import trio
 
-from arena.bots.conversation import LinkClosed, said_text
+from arena.bots.conversation import LinkClosedError, said_text
 from arena.devtools.bot_sources import Contact
 from arena.journal.endings import Fault
 from arena.match.match_messages import MatchMessages
@@ -47,7 +47,7 @@ _QUIET_SECONDS: Final = 0.05
 _KEY: Final = DealKey("arena check", is_public=True)  # the same in every check, so that what was found can be repeated
 
 
-class Misbehaved(Exception):
+class MisbehaviourError(Exception):
     """What the bot did wrong, and what would have been right."""
 
 
@@ -84,7 +84,7 @@ class Round:
 
 
 class Probe:
-    """Plays matches with the bot. The methods that wait raise Misbehaved when the bot breaks the protocol or ends."""
+    """Plays matches with the bot. The methods that wait raise MisbehaviourError when the bot breaks the protocol or ends."""
 
     def __init__(self, contact: Contact, limits: CheckLimits, mutate: LineMutator = plain):
         self.contact = contact
@@ -126,7 +126,7 @@ class Probe:
 
     async def play_match(self, rules: RuleSet, rounds: int, until: float = math.inf) -> int:
         """Plays a match and returns how many of its rounds were played to their end. When trio's clock says `until`,
-        the opponent gives up the round under way and all later ones. Raises Misbehaved at the bot's first fault."""
+        the opponent gives up the round under way and all later ones. Raises MisbehaviourError at the bot's first fault."""
         await self.start_match(rules, rounds)
         played = 0
         for number in range(rounds):
@@ -205,7 +205,7 @@ class Probe:
         if not self.late_answers_expected:  # else the bot may have thought about an older request for part of the time
             self._measure((trio.current_time() - asked) * 1000)
         if self._link.ignored - ignored > self.late_answers_expected:
-            raise Misbehaved("the bot answered a request twice; it must answer each request once")
+            raise MisbehaviourError("the bot answered a request twice; it must answer each request once")
         self.late_answers_expected = 0
         self.longest_note = max(self.longest_note, len(action.note or ""))
         current.noted += len(action.note or "")
@@ -213,7 +213,7 @@ class Probe:
         current.referee.answer(action.move, 0)
         if fault := current.referee.fault:
             await self._tell_fault(Error(fault.ending.value, fault.detail, fatal=True))
-            raise Misbehaved(f"an illegal move: {fault.detail}")
+            raise MisbehaviourError(f"an illegal move: {fault.detail}")
 
     def _measure(self, took: float) -> None:
         if took > self.slowest[0]:
@@ -222,7 +222,7 @@ class Probe:
         self._late += took > self.limits.move_ms
         if self._late > _MOST_LATE_ANSWERS:
             slowest = f"the slowest {self.slowest[0]:.0f} ms"
-            raise Misbehaved(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
+            raise MisbehaviourError(f"{self._late} answers took longer than {self.limits.move_ms} ms, {slowest}")
 
     async def end_round(self, current: Round, fault: Fault | None = None) -> None:
         """Ends the round as it ended by the rules, or by a fault of the opponent."""
@@ -234,7 +234,7 @@ class Probe:
         await self.say(self._messages.end_round(referee.outcome, [current.deal]))
 
     async def expect_silence(self) -> None:
-        """Raises Misbehaved if the bot speaks although no request is open."""
+        """Raises MisbehaviourError if the bot speaks although no request is open."""
         with trio.move_on_after(_QUIET_SECONDS):
             await self._waited(self._link.hear, math.inf)
 
@@ -248,10 +248,10 @@ class Probe:
                 with trio.fail_after(self.limits.patience):
                     await self._link.say_line(line)
         except trio.TooSlowError:
-            raise Misbehaved("the bot does not read its input: the pipe to it is full") from None
+            raise MisbehaviourError("the bot does not read its input: the pipe to it is full") from None
         except RemoteProtocolError as error:
-            raise Misbehaved(f"{error} ({error.code})") from error
-        except LinkClosed as error:
+            raise MisbehaviourError(f"{error} ({error.code})") from error
+        except LinkClosedError as error:
             raise await self._gone(error) from error
 
     async def _waited(self, wait: Callable[[], Awaitable[T]], seconds: float) -> T:
@@ -262,26 +262,28 @@ class Probe:
             if self.contact.process and self.contact.process.overrun:  # the keeper killed it in the middle of a line
                 raise await self._gone(error) from error
             await self._tell_fault(Error(error.code, str(error), fatal=True))
-            raise Misbehaved(f"{error} ({error.code})") from error
-        except LinkClosed as error:
+            raise MisbehaviourError(f"{error} ({error.code})") from error
+        except LinkClosedError as error:
             raise await self._gone(error) from error
-        raise Misbehaved(await self._why_silent(seconds))
+        raise MisbehaviourError(await self._why_silent(seconds))
 
     async def _tell_fault(self, error: Error) -> None:
         """Tells the bot what was wrong, if it still reads."""
-        with trio.move_on_after(self.limits.patience), contextlib.suppress(LinkClosed):
+        with trio.move_on_after(self.limits.patience), contextlib.suppress(LinkClosedError):
             await self._link.say(error)
 
-    async def _gone(self, closed: LinkClosed | RemoteProtocolError) -> Misbehaved:
+    async def _gone(self, closed: LinkClosedError | RemoteProtocolError) -> MisbehaviourError:
         process = self.contact.process
         if process is None:
-            return Misbehaved(str(closed))
+            return MisbehaviourError(str(closed))
         wrote = await process.last_words()
         status = process.exit_status
         how = "the bot closed its output but still runs" if status is None else f"the bot ended ({exit_words(status)})"
         if process.overrun:
             how = f"the bot was ended: {process.overrun.words}"
-        return Misbehaved(f"{how}; on stderr it wrote:\n{wrote}" if wrote else f"{how}; it wrote nothing on stderr")
+        return MisbehaviourError(
+            f"{how}; on stderr it wrote:\n{wrote}" if wrote else f"{how}; it wrote nothing on stderr"
+        )
 
     async def _why_silent(self, seconds: float) -> str:
         """Closes the bot's input to distinguish a bot that buffers its output from one that does nothing."""
@@ -293,7 +295,7 @@ class Probe:
         if self.contact.process is None:
             return silent
         self.contact.close_input()
-        with trio.move_on_after(self.limits.leave_ms / 1000), contextlib.suppress(LinkClosed, RemoteProtocolError):
+        with trio.move_on_after(self.limits.leave_ms / 1000), contextlib.suppress(LinkClosedError, RemoteProtocolError):
             await self._link.hear()
             return (
                 f"{silent}, but the answer came as soon as the bot's input was closed: its output is buffered. "

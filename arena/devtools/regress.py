@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import attrs
 import trio
 
-from arena.bots.player import LeftBetweenRounds, LocalPlayer, StartFailure
+from arena.bots.player import EarlyExitError, LocalPlayer, StartError
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.watchdog import Watchdog
 from arena.journal.bot_history import RecordedMatch, RecordedRound
@@ -88,7 +88,7 @@ async def _lead(matches: Matches, player: LocalPlayer, watch: Watchdog, tell: Te
     try:
         for seat, match in matches:
             await _lead_match(seat, match, player, watch, tell)
-    except StartFailure as failure:
+    except StartError as failure:
         return RegressResult(failure=str(failure))
     await driven(player.leave())
     return RegressResult()
@@ -127,7 +127,7 @@ class _RepeatedRound:
         self._fault = recorded.fault_at_decision_of(messages.seat)
 
     async def lead(self) -> Score:
-        """Plays the round. Returns the score after it. Raises StartFailure if the bot does not start."""
+        """Plays the round. Returns the score after it. Raises StartError if the bot does not start."""
         start: int | None = 0
         while start is not None:
             start = await self._lead_from(start)
@@ -138,13 +138,13 @@ class _RepeatedRound:
 
     async def _lead_from(self, start: int) -> int | None:
         """Starts the bot if necessary, and asks it for all decisions from this position on. Returns where to go on with
-        another process, because this one failed; None if the round is over. Raises StartFailure."""
+        another process, because this one failed; None if the round is over. Raises StartError."""
         due = self._led(self._referee(), start)
         if due.ask() is None and start:
             return None
         try:
             await driven(self._player.arrive(self._bot_seed))
-        except LeftBetweenRounds as left:
+        except EarlyExitError as left:
             if due.ask() is None:
                 return start
             due.forfeit(self._messages.seat, left.ending, str(left))

@@ -16,7 +16,7 @@ import attrs
 import trio
 from msgspec.structs import replace
 
-from arena.bots.player import LocalPlayer, StartFailure
+from arena.bots.player import LocalPlayer, StartError
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.bots.watchdog import Watchdog
 from arena.devtools.earlier_rounds import EarlierMatch, earlier_matches
@@ -235,7 +235,7 @@ async def _lead(bundle: _Bundled, spec: BotSpec, earlier: Sequence[EarlierMatch]
         player = LocalPlayer(spec, TrioProcesses(nursery), PassedOn())
         try:
             await driven(player.arrive(bundle.start.welcome_seeds[bundle.seat]))
-        except StartFailure as failure:
+        except StartError as failure:
             now = f"{spec.name}: {Fault.FAILED_TO_START.value}: {failure}"
             found = bundle.compared(FaultOutcome.AGAIN if bundle.is_of_start else FaultOutcome.ANOTHER, now)
         else:

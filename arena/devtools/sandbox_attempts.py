@@ -6,7 +6,7 @@ TARGETS is a file that Targets.read reads, and each NAME that of an attempt. Wit
 bot survives; it then also leaves a process that runs on, for the host to see what becomes of it. Each result is a line
 of JSON on stdout.
 
-Each attempt is a function. It returns what it got if the attack succeeded, and raises OSError or Refused if it did not.
+Each attempt is a function. It returns what it got if the attack succeeded, and raises OSError or NoEffectError if it did not.
 The host lays out targets, and an attempt touches nothing else: without a sandbox the attacks succeed, and do no harm.
 
 This module uses only the standard library and runs on Python 3.9, because a copy of it runs inside the sandbox, on
@@ -41,7 +41,7 @@ _SETUID_PROGRAMS = ("/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bi
 SomeTargets = TypeVar("SomeTargets", bound="Targets")
 
 
-class Refused(Exception):
+class NoEffectError(Exception):
     """The attack had no effect; the text says what was seen instead."""
 
 
@@ -116,7 +116,7 @@ def marked(path: str) -> str:
     with open(path, "rb") as file:
         if MARK in file.read(1 << 20):
             return f"it read {path}"
-    raise Refused(f"{path} is not the target")
+    raise NoEffectError(f"{path} is not the target")
 
 
 @TRIALS.add("a bot does not write into its own folder")
@@ -161,11 +161,11 @@ def find_route(_: Targets) -> str:
 def run_setuid(_: Targets) -> str:
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         if "NoNewPrivs:\t1\n" in file:
-            raise Refused("the kernel ignores setuid for it")
+            raise NoEffectError("the kernel ignores setuid for it")
     found = [path for path in _SETUID_PROGRAMS if os.path.exists(path) and os.stat(path).st_mode & 0o4000]
     if found:
         return f"it can run {found[0]} as another user"
-    raise Refused("there is no program with setuid")
+    raise NoEffectError("there is no program with setuid")
 
 
 @TRIALS.add("a bot has no more memory than it may", fatal=True)
@@ -209,7 +209,7 @@ def see_host_process(targets: Targets) -> str:
     with open(f"/proc/{targets.host_process}/cmdline", "rb") as file:
         if MARK in file.read():
             return f"it sees process {targets.host_process}"
-    raise Refused("another process has this number")
+    raise NoEffectError("another process has this number")
 
 
 @TRIALS.add("a bot cannot kill the process that holds its sandbox")
@@ -219,7 +219,7 @@ def kill_first_process(targets: Targets) -> str:
     time.sleep(EFFECT_SECONDS)
     if targets.first_process != 1 and state(targets.first_process) == "Z":
         return "it killed another process"
-    raise Refused("the signal had no effect")
+    raise NoEffectError("the signal had no effect")
 
 
 def state(pid: int) -> str:
@@ -232,7 +232,7 @@ def outcome(attempt: Attempt, targets: Targets) -> Result:
     """The result of making the attempt in this process. An attempt that fails in an unforeseen way was not refused."""
     try:
         return Result(attempt.name, True, attempt.make(targets)[:_MOST_DETAIL])
-    except (OSError, Refused) as error:
+    except (OSError, NoEffectError) as error:
         return Result(attempt.name, False, str(error)[:_MOST_DETAIL])
     except Exception as error:
         return Result(attempt.name, True, f"the attempt itself failed: {error!r}"[:_MOST_DETAIL])

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 import trio
 
 from arena.bots.link import Link
-from arena.bots.player import Gone, Player, TakenBack
+from arena.bots.player import BotGoneError, Player, TakenBack
 from arena.bots.wants import Await, Logic
 from arena.human.person_client import TAKE_BACK, PersonClient
 from arena.human.user_interface import UserInterface
@@ -105,7 +105,7 @@ class HumanPlayer(Player):
         """A person does not come back to a round that they left."""
         yield from ()
         self.hang_up()
-        raise Gone(Fault.DISCONNECTED, "the terminal was closed")
+        raise BotGoneError(Fault.DISCONNECTED, "the terminal was closed")
 
     def leave(self) -> Logic[None]:
         yield from ()

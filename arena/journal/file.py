@@ -51,7 +51,7 @@ class JournalError(Exception):
     """The journal cannot be used as it is."""
 
 
-class JournalChanged(JournalError):
+class JournalChangedError(JournalError):
     """Another program or a user changed the file while the arena was writing to it."""
 
 
@@ -252,7 +252,7 @@ class Journal:
 
     def append(self, lines: bytes) -> None:
         """Append complete lines, all or none; if the journal is kept, they are on the disk when this returns. Raises
-        JournalChanged if the file was changed since the last append, JournalError if it cannot be written."""
+        JournalChangedError if the file was changed since the last append, JournalError if it cannot be written."""
         self.check()
         try:
             left = memoryview(lines)
@@ -272,9 +272,9 @@ class Journal:
         self._tail = (self._tail + lines)[-_TAIL:]
 
     def check(self) -> None:
-        """Raise JournalChanged if the file was changed since the last append."""
+        """Raise JournalChangedError if the file was changed since the last append."""
         if what := self._change():
-            raise JournalChanged(f"{self.path}: {what} while the arena was writing to it")
+            raise JournalChangedError(f"{self.path}: {what} while the arena was writing to it")
 
     def _change(self) -> str | None:
         """What happened to the file since the last append; None if it is unchanged."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from arena.bots.player import LeftBetweenRounds, StartFailure, TakenBack
+from arena.bots.player import EarlyExitError, StartError, TakenBack
 from arena.bots.wants import Both, Logic, Run
 from arena.journal.endings import Fault, seats_at_fault
 from arena.journal.lines import AssistedLine
@@ -28,7 +28,7 @@ from protocol.messages import Error, RevealedDeal
 # milliseconds of its time is too slow.
 _NOTABLE_PART_OF_START: Final = 0.1
 
-NotSeated = StartFailure | LeftBetweenRounds
+NotSeated = StartError | EarlyExitError
 Moves = tuple[Sequence[Move], Mapping[int, str]]  # and the notes, by index
 
 
@@ -183,7 +183,7 @@ class Match:
         if len(failures) == len(SEATS):
             referee.nobody_started(*(str(failures[seat]) for seat in SEATS))
         for seat, failure in failures.items() if len(failures) == 1 else ():
-            ending = failure.ending if isinstance(failure, LeftBetweenRounds) else Fault.FAILED_TO_START
+            ending = failure.ending if isinstance(failure, EarlyExitError) else Fault.FAILED_TO_START
             referee.forfeit(seat, ending, str(failure))
         return None
 
@@ -192,13 +192,13 @@ class Match:
         player = self._players[seat]
         try:
             yield from player.arrive(dealt.bot_seed(seat))
-        except (StartFailure, LeftBetweenRounds) as failure:
+        except (StartError, EarlyExitError) as failure:
             return failure
         player.stop()
         return None
 
     def _excused(self, seat: Seat, failure: NotSeated) -> Void | None:
-        time_was_up = failure.time_was_up if isinstance(failure, StartFailure) else None
+        time_was_up = failure.time_was_up if isinstance(failure, StartError) else None
         spec = self._players[seat].spec
         if time_was_up is None or spec.limits.start_ms is None or not self._may_excuse(spec.name):
             return None

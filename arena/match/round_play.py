@@ -17,14 +17,14 @@ from typing import Protocol
 
 import attrs
 
-from arena.bots.conversation import LinkClosed
-from arena.bots.player import Gone, Player
+from arena.bots.conversation import LinkClosedError
+from arena.bots.player import BotGoneError, Player
 from arena.bots.wants import Ask, BotLink, Logic
 from arena.journal.endings import Fault
 from arena.match.match_messages import MatchMessages
 from arena.match.referee import Question
 from arena.plan.round_clock import RoundClock, TimeLeft, limits_text
-from arena.support.timekeeping import Stalls, TimeIsUp
+from arena.support.timekeeping import Stalls, TimeIsUpError
 from engine.cards import SEATS, Seat
 from protocol.errors import RemoteProtocolError
 from protocol.messages import BotAction, BotMessage, EncodedRequest
@@ -93,20 +93,20 @@ class RoundPlay:
         """Play the round to its end. Returns why it is void; None if it counts. Raises TakenBack."""
         try:
             yield from self._ask_until_over()
-        except TimeIsUp as late:
+        except TimeIsUpError as late:
             return (yield from self._late(late.at))
         except RemoteProtocolError as error:
             if overrun := self._players[self._seat].overrun:  # the keeper killed it in the middle of a line
                 self._referee.forfeit(self._seat, overrun.ending, overrun.words)
             else:
                 self._referee.forfeit(self._seat, Fault.MALFORMED, str(error), code=error.code)
-        except Gone as gone:
+        except BotGoneError as gone:
             self._referee.forfeit(self._seat, gone.ending, str(gone))
         return None
 
     def _ask_until_over(self) -> Logic[None]:
-        """Ask and apply answers as long as they come in time. Raises TimeIsUp, RemoteProtocolError or Gone if the bot
-        fails."""
+        """Ask and apply answers as long as they come in time. Raises TimeIsUpError, RemoteProtocolError or BotGoneError if the
+        bot fails."""
         referee, clock, messages = self._referee, self._clock, self._messages_by_seat
         watchers, look = self._watched
         while to_ask := referee.ask():
@@ -125,12 +125,12 @@ class RoundPlay:
                 player.go_on()
             try:
                 action = yield from link.ask(question)
-            except LinkClosed as closed:
+            except LinkClosedError as closed:
                 action, question = yield from self._ask_again(request, question, closed)
             took = (question.heard - question.asked) * 1000
             if took > budget:
                 if self._stalls.stall_at(question.until) is None:
-                    raise TimeIsUp(question.heard)
+                    raise TimeIsUpError(question.heard)
                 took = budget
             assert isinstance(action, BotAction)  # the session allows nothing else here
             clock.spend(seat, took)
@@ -140,9 +140,11 @@ class RoundPlay:
             if watchers:
                 look()
 
-    def _ask_again(self, request: EncodedRequest, question: Ask, closed: LinkClosed) -> Logic[tuple[BotMessage, Ask]]:
-        """Repeat the request each time the bot has reconnected. Raises TimeIsUp, Gone or RemoteProtocolError if the bot
-        fails."""
+    def _ask_again(
+        self, request: EncodedRequest, question: Ask, closed: LinkClosedError
+    ) -> Logic[tuple[BotMessage, Ask]]:
+        """Repeat the request each time the bot has reconnected. Raises TimeIsUpError, BotGoneError or RemoteProtocolError if
+        the bot fails."""
         player, messages = self._players[self._seat], self._messages_by_seat[self._seat]
         while True:
             yield from player.come_back(str(closed), question.until)
@@ -153,7 +155,7 @@ class RoundPlay:
             self._question = question = question.again(link.line_for(messages.ask_again(request)))
             try:
                 return (yield from link.ask(question)), question
-            except LinkClosed as again:
+            except LinkClosedError as again:
                 closed = again
 
     def _late(self, now: float) -> Logic[Void | None]:
@@ -182,6 +184,6 @@ class RoundPlay:
 def _answers_until(link: BotLink, until: float) -> Logic[bool]:
     try:
         yield from link.listen(until)
-    except (RemoteProtocolError, LinkClosed, TimeIsUp):
+    except (RemoteProtocolError, LinkClosedError, TimeIsUpError):
         return False  # what the bot sent instead of an answer does not matter now
     return True

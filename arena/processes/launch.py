@@ -25,7 +25,7 @@ _CHUNK: Final = 4096
 _OUR_SHORTAGE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
-class StartRefused(Exception):
+class StartRefusedError(Exception):
     """The system refused to start the bot's program."""
 
     def __init__(self, number: int):
@@ -37,7 +37,7 @@ def too_slow() -> OSError:
     return OSError(errno.ETIMEDOUT, f"the keeper of a bot did not start it within {START_SECONDS} s")
 
 
-class KeeperFailed(Exception):
+class KeeperError(Exception):
     """The keeper failed: a bug of ours, not the bot's fault."""
 
 
@@ -188,15 +188,15 @@ class KeptProcess(Generic[E]):
             return request[:0]  # the unread reports say why
 
     def has_started(self) -> bool:
-        """Look whether the bot runs. Raises StartRefused, KeeperFailed, and OSError if the arena's machine is short of
-        a resource."""
+        """Look whether the bot runs. Raises StartRefusedError, KeeperError, and OSError if the arena's machine is short
+        of a resource."""
         self.look()
         if self.refused in _OUR_SHORTAGE:
             raise OSError(self.refused, os.strerror(self.refused))
         if self.refused is not None:
-            raise StartRefused(self.refused)
+            raise StartRefusedError(self.refused)
         if self.failure is not None:
-            raise KeeperFailed(self.failure)
+            raise KeeperError(self.failure)
         if self.gone.is_set() and not self.pid:
             raise OSError(errno.ECHILD, "the keeper of a bot was killed before it started the bot")
         return bool(self.pid)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic
 
 from arena.plan.bot_spec import BUNDLED_BOTS, BotSpec
-from arena.processes.launch import E, KeeperFailed, KeptProcess, KillCause, Overrun, StartRefused
+from arena.processes.launch import E, KeeperError, KeptProcess, KillCause, Overrun, StartRefusedError
 from arena.processes.process_tree import descendants, may_run, private_memory_of, quick_children
 from arena.sandbox.sandbox_view import SandboxError
 from arena.support.suggestion import did_you_mean
@@ -57,27 +57,27 @@ class ProcessState(Generic[E]):
 
     @property
     def exit_status(self) -> int | None:
-        """The exit status of the bot's first process: negative for a signal, None while it runs. Raises KeeperFailed,
+        """The exit status of the bot's first process: negative for a signal, None while it runs. Raises KeeperError,
         which is never the bot's fault."""
         self._look()
         return self.kept.exit_status
 
     @property
     def overrun(self) -> Overrun | None:
-        """The exceeded limit for which the keeper killed the bot, if it did. Raises KeeperFailed."""
+        """The exceeded limit for which the keeper killed the bot, if it did. Raises KeeperError."""
         self._look()
         return self.kept.overrun
 
     @property
     def killed(self) -> KillCause | None:
-        """What ended the bot, if it was neither the bot itself nor its keeper. Raises KeeperFailed."""
+        """What ended the bot, if it was neither the bot itself nor its keeper. Raises KeeperError."""
         self._look()
         return self.kept.killed
 
     def _look(self) -> None:
         self.kept.look()
         if self.kept.failure is not None:
-            raise KeeperFailed(self.kept.failure)
+            raise KeeperError(self.kept.failure)
 
     @property
     def never_ran(self) -> bool:
@@ -87,7 +87,7 @@ class ProcessState(Generic[E]):
 
     @property
     def ended_words(self) -> str | None:
-        """How the bot ended, in words; None while it runs. Raises KeeperFailed."""
+        """How the bot ended, in words; None while it runs. Raises KeeperError."""
         status = self.exit_status
         if self.kept.overrun:
             return self.kept.overrun.words
@@ -196,12 +196,12 @@ def _close_all(descriptors: Iterable[int]) -> None:
 
 
 # What starting a bot raises if it fails; `not_started` says whose fault it is.
-START_ERRORS: Final = (StartRefused, SandboxError, ValueError)
+START_ERRORS: Final = (StartRefusedError, SandboxError, ValueError)
 
 
 def not_started(spec: BotSpec, error: Exception) -> SpawnError | OSError:
     """The error to raise: OSError if what makes the bot's sandbox did not start, which is not the bot's fault."""
-    if spec.is_sandboxed and isinstance(error, StartRefused):
+    if spec.is_sandboxed and isinstance(error, StartRefusedError):
         return OSError(errno.ECHILD, f"bubblewrap could not be started: {error}")
     program = spec.command[0]
     where = f" in {spec.cwd}" if spec.cwd else ""

@@ -30,7 +30,7 @@ class Refusal(enum.StrEnum):
     TOO_SLOW = "too-slow"
 
 
-class Refused(Exception):
+class AdmissionError(Exception):
     """The peer may not join; the text says why, and what it can do."""
 
     def __init__(self, code: Refusal, message: str, *, guessed: bool = False, again: bool = False):
@@ -89,14 +89,14 @@ class Registry:
 
     def admit(self, hello: BotHello, holds: Callable[[str], bool], place: Place, now: float) -> str:
         """The name that the bot, which connects from `place`, will play under. `holds(name)` says whether the bot may
-        have it: there is no connection of that name, or this hello replaces it. Raises Refused."""
+        have it: there is no connection of that name, or this hello replaces it. Raises AdmissionError."""
         owner = self._owners.of(hello.token) if hello.token else None
         if owner is not None:
             return owner
         if not self._open_door:
             what = "this token is not known here" if hello.token else "hello needs a token, in its field 'token'"
             text = f"{what}; the organiser has one for each bot"
-            raise Refused(Refusal.WRONG_TOKEN, text, guessed=hello.token is not None)
+            raise AdmissionError(Refusal.WRONG_TOKEN, text, guessed=hello.token is not None)
         self._check_name(hello, holds, place, now)
         return hello.name
 
@@ -105,9 +105,9 @@ class Registry:
         if name in self._in_file:
             what = "and this is not its token" if guessed else "which needs its token"
             text = f"{name!r} is a bot of this tournament, {what}; other bots have to choose another name"
-            raise Refused(Refusal.WRONG_TOKEN if guessed else Refusal.NAME_TAKEN, text, guessed=guessed)
+            raise AdmissionError(Refusal.WRONG_TOKEN if guessed else Refusal.NAME_TAKEN, text, guessed=guessed)
         if self._closed and name not in self._roster and name not in self._entered:
-            raise Refused(Refusal.BEGUN, "the tournament has begun; no more bots can join it")
+            raise AdmissionError(Refusal.BEGUN, "the tournament has begun; no more bots can join it")
         claim = self._claims.get(name)
         if claim is None:
             self._refuse_twin(name)
@@ -132,17 +132,17 @@ class Registry:
         self.has_news |= self._is_lasting(name)
 
     def _check_names_of(self, place: Place, now: float) -> None:
-        """Raise Refused if a bot from this place may have no new name."""
+        """Raise AdmissionError if a bot from this place may have no new name."""
         for where, most in ((place.address, self._most), (place.network, _NETWORK * self._most)):
             if self._held[where] >= most:
                 text = f"bots from {where} have {most} names already; come back with the token of one of them, or ask "
-                raise Refused(Refusal.FULL, text + "the organiser for a token")
+                raise AdmissionError(Refusal.FULL, text + "the organiser for a token")
         if not self._new_names.of(place.address).take(now):
             text = f"too many new names come from {place.address}; try again later, or bring a token and keep your name"
-            raise Refused(Refusal.FULL, text, again=True)
+            raise AdmissionError(Refusal.FULL, text, again=True)
         if len(self._claims) >= MOST_NAMES and not self._drop_unplayed():
             text = f"{MOST_NAMES} names are taken, and this server keeps no more; ask the organiser for a token"
-            raise Refused(Refusal.FULL, text)
+            raise AdmissionError(Refusal.FULL, text)
 
     def _drop_unplayed(self) -> bool:
         """Free the name that was claimed first of those that never played, unless its bot is here. Returns whether
@@ -170,9 +170,9 @@ class Registry:
     def _check_unproven(self, name: str, claim: Claim, guessed: bool, holds: Callable[[str], bool]) -> None:
         if claim.is_for_good:
             text = f"{name!r} belongs to a bot with another token; choose another name"
-            raise Refused(Refusal.NAME_TAKEN, text, guessed=guessed)
+            raise AdmissionError(Refusal.NAME_TAKEN, text, guessed=guessed)
         if name in self._roster:
-            raise Refused(
+            raise AdmissionError(
                 Refusal.NAME_TAKEN,
                 f"{name!r} plays in this tournament and joined without a token: it can come back only with the session "
                 "of its last welcome; it is simpler to choose a token and send it from the beginning",
@@ -184,10 +184,10 @@ class Registry:
         return session_with(self._keys.get(name))
 
     def _refuse_twin(self, name: str) -> None:
-        """Raise Refused if another bot has the name in another case. A bot that already takes part keeps its name."""
+        """Raise AdmissionError if another bot has the name in another case. A bot that already takes part keeps its name."""
         if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._claims, *self._roster))):
             text = f"{name!r} is the same name as {twin!r}, which is taken: only the case differs; choose another name"
-            raise Refused(Refusal.NAME_TAKEN, text)
+            raise AdmissionError(Refusal.NAME_TAKEN, text)
 
     def left(self, name: str) -> None:
         """Note that the last connection of a bot is closed. Its name becomes free unless it plays in the tournament."""
@@ -243,7 +243,7 @@ def _places_of(claim: Claim) -> list[str]:
 
 def _check_free(name: str, holds: Callable[[str], bool]) -> None:
     if not holds(name):
-        raise Refused(
+        raise AdmissionError(
             Refusal.NAME_TAKEN,
             f"{name!r} is already connected; choose another name (a bot that sends a token of its own from the "
             "beginning may have several connections)",

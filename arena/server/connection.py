@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.conversation import LinkClosed
+from arena.bots.conversation import LinkClosedError
 from arena.bots.link import Link
 from arena.journal.lines import BotLine
 from arena.server.lingering import say_last
@@ -16,7 +16,7 @@ from protocol.messages import Bye, Error
 _FAREWELL_SECONDS: Final = 2.0  # for the bot to receive the last messages
 
 
-class Abandoned(Exception):
+class ReplacedError(Exception):
     """The bot replaced this connection, which it had lost, by another one."""
 
 
@@ -71,8 +71,8 @@ class Connection:
 
     async def stay(self) -> None:
         """Listen while no match uses the connection; called by the owner. Returns when the bot is dismissed. Raises
-        LinkClosed when the bot leaves, RemoteProtocolError when it sends something without a request, and Abandoned
-        when another connection replaces this one."""
+        LinkClosedError when the bot leaves, RemoteProtocolError when it sends something without a request, and
+        ReplacedError when another connection replaces this one."""
         try:
             while self._last_words is None:
                 loan = self._loan
@@ -81,7 +81,7 @@ class Connection:
                 loan.silent.set()
                 await loan.returned.wait()
             if self._abandoned:
-                raise Abandoned
+                raise ReplacedError
         finally:
             self._left = True
             self._loan.silent.set()
@@ -92,10 +92,10 @@ class Connection:
         self._loan.listening.cancel()
 
     async def hand_over(self) -> Link:
-        """The link, once the owner has stopped listening. Raises LinkClosed if the bot has left instead."""
+        """The link, once the owner has stopped listening. Raises LinkClosedError if the bot has left instead."""
         await self._loan.silent.wait()
         if self._left:
-            raise LinkClosed("the connection was lost")
+            raise LinkClosedError("the connection was lost")
         return self.link
 
     def give_back(self) -> None:

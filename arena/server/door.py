@@ -17,12 +17,12 @@ from typing import Final
 
 import trio
 
-from arena.bots.conversation import ConversationLimits, LinkClosed
+from arena.bots.conversation import ConversationLimits, LinkClosedError
 from arena.bots.link import Link
 from arena.journal.identity import bot_line
 from arena.plan.server_config import DoorLimits
-from arena.server.admission import Refusal, Refused, Registry
-from arena.server.connection import Abandoned, Connection
+from arena.server.admission import AdmissionError, Refusal, Registry
+from arena.server.connection import Connection, ReplacedError
 from arena.server.lingering import Lingering, say_last
 from arena.server.lobby import Lobby
 from arena.server.new_peers import NewPeer, NewPeers
@@ -148,20 +148,20 @@ class Door:
                 await self._admit(hello, link, place)
             else:
                 if not self._spectators.has_room_for(place):
-                    raise Refused(Refusal.FULL, "there is no room for more spectators")
+                    raise AdmissionError(Refusal.FULL, "there is no room for more spectators")
                 with self._inside_of(place, None):
                     self._check_open()
                     await self._spectators.attend(link, hello.watch, place)
-        except Refused as refused:
+        except AdmissionError as refused:
             await self._refuse(link, refused, place)
         except trio.TooSlowError:
             await _dismiss(link, Refusal.TOO_SLOW, self._too_slow)
         except RemoteProtocolError as error:
             self._report(PeerBrokeProtocol(place.address, error.code))
             await _dismiss(link, error.code, str(error), again=True)
-        except (Abandoned, _GivenUp):
+        except (ReplacedError, _GivenUpError):
             await trio.aclose_forcefully(stream)
-        except LinkClosed:
+        except LinkClosedError:
             pass
 
     async def _hello(self, link: Link, stream: trio.abc.Stream, peer: NewPeer) -> BotHello:
@@ -174,8 +174,8 @@ class Door:
         return hello
 
     async def _handshake(self, link: Link, stream: trio.SSLStream[trio.abc.Stream], place: Place) -> None:
-        """Do the TLS handshake, say hello and wait for a line. Raises TooSlowError if none comes in time, and _GivenUp
-        if the handshake takes too long or another peer takes the place."""
+        """Do the TLS handshake, say hello and wait for a line. Raises TooSlowError if none comes in time, and
+        _GivenUpError if the handshake takes too long or another peer takes the place."""
         with trio.CancelScope() as scope:
             if (pushed := self._handshakes.enter(scope, place)) is not None:
                 pushed.cancel()
@@ -192,10 +192,10 @@ class Door:
             finally:
                 if scope in self._handshakes:
                     self._handshakes.leave(scope)
-        raise _GivenUp
+        raise _GivenUpError
 
     async def _admit(self, hello: BotHello, link: Link, place: Place) -> None:
-        """Bring a bot to the lobby and own its connection. Raises Refused if the bot may not enter."""
+        """Bring a bot to the lobby and own its connection. Raises AdmissionError if the bot may not enter."""
         known = self._registry.owner(hello)
         if known is not None:
             await self._turn_of(known)
@@ -218,7 +218,7 @@ class Door:
     async def _turn_of(self, name: str) -> None:
         bucket, now = self._turns.of(name), trio.current_time()
         if bucket.ready_at(now) > now + _LONGEST_TURN:
-            raise _GivenUp
+            raise _GivenUpError
         await trio.sleep(bucket.reserve(now))
 
     def _trust(self, place: Place) -> None:
@@ -230,7 +230,7 @@ class Door:
 
     @contextlib.contextmanager
     def _inside_of(self, place: Place, name: str | None) -> Iterator[None]:
-        """Take a place for a bot or a spectator while the block runs. Raises Refused if there is none."""
+        """Take a place for a bot or a spectator while the block runs. Raises AdmissionError if there is none."""
         has_own = name is not None and self._registry.has_place(name) and not self._is_here(name)
         if not has_own:
             self._check_room(place.address)
@@ -244,15 +244,18 @@ class Door:
         most, kept = self._limits.connections, self._registry.places_kept(self._is_here)
         if self._inside.total() + kept >= most:
             places = f" ({kept} places are kept for bots that are away)" if kept else ""
-            raise Refused(Refusal.FULL, f"there are {most} connections already{places}; try again later", again=True)
+            raise AdmissionError(
+                Refusal.FULL, f"there are {most} connections already{places}; try again later", again=True
+            )
         if self._inside[address] >= self._limits.per_address:
             words = f"there are {self._limits.per_address} connections from {address} already"
-            raise Refused(Refusal.FULL, words, again=True)
+            raise AdmissionError(Refusal.FULL, words, again=True)
 
     def _check_open(self) -> None:
-        """Raise _GivenUp if the door was closed in the meantime: a peer that enters later would never be dismissed."""
+        """Raise _GivenUpError if the door was closed in the meantime: a peer that enters later would never be
+        dismissed."""
         if self._accepting.cancel_called:
-            raise _GivenUp
+            raise _GivenUpError
 
     def _is_here(self, name: str) -> bool:
         return self._lobby.is_here(name) or bool(self._welcoming[name])
@@ -275,7 +278,7 @@ class Door:
             return not self._welcoming[name]
         return any(each.is_session(hello.session or "") for each in connections)
 
-    async def _refuse(self, link: Link, refused: Refused, place: Place) -> None:
+    async def _refuse(self, link: Link, refused: AdmissionError, place: Place) -> None:
         self._report(PeerRefused(place.address, refused.code, str(refused)))
         if refused.guessed and (seconds := self._strikes.add(place.address)):
             with self._strikes.held(place.address) as may_wait:
@@ -285,7 +288,7 @@ class Door:
         await _dismiss(link, refused.code, str(refused), again=refused.again)
 
 
-class _GivenUp(Exception):
+class _GivenUpError(Exception):
     """The connection is closed without a message."""
 
 

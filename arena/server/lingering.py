@@ -5,7 +5,7 @@ from typing import Final
 
 import trio
 
-from arena.bots.conversation import LinkClosed
+from arena.bots.conversation import LinkClosedError
 from arena.bots.link import Link
 from arena.support.streams import tcp_below
 from protocol.messages import Bye, Error
@@ -18,7 +18,7 @@ _AT_ONCE: Final = 64  # connections; further ones are closed without lingering
 
 async def say_last(link: Link, seconds: float, *messages: Error | Bye) -> None:
     """Send the last messages, unless bye was sent before or the peer does not read them within `seconds`."""
-    with trio.move_on_after(seconds), contextlib.suppress(LinkClosed):
+    with trio.move_on_after(seconds), contextlib.suppress(LinkClosedError):
         for message in messages:
             if link.session.state is not State.CLOSED:
                 await link.say(message)

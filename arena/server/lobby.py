@@ -8,8 +8,8 @@ from typing import Final
 import attrs
 import trio
 
-from arena.bots.conversation import LinkClosed
-from arena.bots.player import Gone, Player, StartFailure
+from arena.bots.conversation import LinkClosedError
+from arena.bots.player import BotGoneError, Player, StartError
 from arena.bots.wants import Await, Logic
 from arena.journal.endings import Fault
 from arena.plan.bot_spec import AnySpec
@@ -200,12 +200,12 @@ class RemotePlayer(Player):
     def arrive(self, seed: int | None = None) -> Logic[None]:  # noqa: ARG002
         """It was welcomed when it connected, so its first seed is that in the start of a round."""
         if self.link is None and not (yield Await(self._sit)):
-            raise StartFailure(f"it is not connected and did not connect {self._in_time}")
+            raise StartError(f"it is not connected and did not connect {self._in_time}")
 
     def come_back(self, closed: str, until: float) -> Logic[None]:
         self._lose()
         if not (yield Await(self._sit, until)):
-            raise Gone(Fault.DISCONNECTED, f"{closed}, and it did not reconnect {self._in_time}")
+            raise BotGoneError(Fault.DISCONNECTED, f"{closed}, and it did not reconnect {self._in_time}")
 
     @property
     def _in_time(self) -> str:
@@ -242,7 +242,7 @@ class RemotePlayer(Player):
                 return False
             try:
                 self.link = await connection.hand_over()
-            except LinkClosed:
+            except LinkClosedError:
                 self._lose()
             else:
                 self.wants_legal = connection.wants_legal

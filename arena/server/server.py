@@ -16,7 +16,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.file import JournalChangedError, Rescue, rescue
 from arena.journal.lines import Journal, JournalError
 from arena.plan.bot_spec import AnySpec
 from arena.plan.config import Config, ConfigError
@@ -73,7 +73,7 @@ def serve(
             with unwrap_exception_group(TournamentError, JournalError, OSError):
                 trio.run(running.run)
             journal.check()
-        except JournalChanged as error:  # between two tournaments
+        except JournalChangedError as error:  # between two tournaments
             running.rescue = rescue(journal, b"", 0)
             failure = f"{error}; {running.rescue.outcome}"
         except (TournamentError, JournalError) as error:

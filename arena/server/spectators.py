@@ -13,7 +13,7 @@ from typing import Final
 
 import trio
 
-from arena.bots.conversation import LinkClosed
+from arena.bots.conversation import LinkClosedError
 from arena.bots.link import Link
 from arena.match.audience import Scene, Sight
 from arena.match.translate import seat_number
@@ -114,7 +114,7 @@ class Spectators:
         return True
 
     async def attend(self, link: Link, match: str, place: Place) -> None:
-        """Show matches to a spectator until it leaves. Raises LinkClosed if the connection is lost, and
+        """Show matches to a spectator until it leaves. Raises LinkClosedError if the connection is lost, and
         RemoteProtocolError if the spectator sends a message."""
         watcher = Spectator(match, self._delay)
         said: RemoteProtocolError | None = None
@@ -126,14 +126,14 @@ class Spectators:
                     await link.hear()  # a spectator may not send messages, so this raises
                 except RemoteProtocolError as error:
                     said = error
-                except LinkClosed:
+                except LinkClosedError:
                     pass
                 nursery.cancel_scope.cancel()
         if said is not None:
             raise said
 
     async def _tell(self, link: Link, watcher: Spectator, scope: trio.CancelScope) -> None:
-        with contextlib.suppress(LinkClosed, trio.TooSlowError):
+        with contextlib.suppress(LinkClosedError, trio.TooSlowError):
             while link.session.state is not State.CLOSED:
                 lines, bye = await watcher.next()
                 with trio.fail_after(_SEND_SECONDS):

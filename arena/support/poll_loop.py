@@ -1,9 +1,9 @@
 """Many waiting tasks in one thread, without trio: the loop of a process that does nothing but play.
 
 A task is a generator that yields a `Wait`: for a descriptor to become ready, or for a signal of another task, until a
-deadline. The loop resumes it when that happened, or throws TimeIsUp into it. What the loop does for a task that waits
-for a descriptor is one call of epoll and a few lookups, which makes it several times cheaper than trio; but a task
-cannot be cancelled, only dropped together with all others.
+deadline. The loop resumes it when that happened, or throws TimeIsUpError into it. What the loop does for a task that
+waits for a descriptor is one call of epoll and a few lookups, which makes it several times cheaper than trio; but a
+task cannot be cancelled, only dropped together with all others.
 
 Descriptors are plain numbers. A number may have been closed and reused since epoll reported it, so a task that is
 resumed reads or writes without blocking, and waits again if there was nothing to do.
@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import attrs
 
-from arena.support.timekeeping import BEAT, Stalls, TimeIsUp
+from arena.support.timekeeping import BEAT, Stalls, TimeIsUpError
 
 T = TypeVar("T")
 READABLE: Final = select.EPOLLIN
@@ -63,7 +63,7 @@ def waiting_for(signal: Signal, until: float = math.inf) -> Steps[bool]:
     """Wait for a signal. Returns whether it came in time."""
     try:
         yield Wait(-1, 0, until, signal)
-    except TimeIsUp:
+    except TimeIsUpError:
         return False
     return True
 
@@ -249,7 +249,7 @@ class PollLoop:
                 self._next_due = min(self._next_due, wait.until)
                 continue
             self._unpark(task)
-            self._runnable.append((task, TimeIsUp(now)))
+            self._runnable.append((task, TimeIsUpError(now)))
 
     def _beat(self, now: float) -> None:
         self._next_beat = now + BEAT

@@ -18,7 +18,7 @@ _LATE: Final = BEAT + _NOTABLE
 _KEPT: Final = 2000  # stalls; at one a beat that is the last fifteen seconds
 
 
-class TimeIsUp(Exception):
+class TimeIsUpError(Exception):
     """What was waited for did not happen in time. `at` is the moment at which this was noticed."""
 
     def __init__(self, at: float):

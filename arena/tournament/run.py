@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import trio
 from msgspec import Struct
 
-from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.file import JournalChangedError, Rescue, rescue
 from arena.journal.formats import Verdict
 from arena.journal.lines import Journal, JournalError
 from arena.journal.tournament_state import verdict
@@ -79,7 +79,7 @@ def _end(journal: Journal, config: Config) -> tuple[str | None, Rescue | None]:
     try:
         end(journal, config)
         return None, None
-    except JournalChanged as error:
+    except JournalChangedError as error:
         rescued = rescue(journal, b"", 0)
         return f"{error}; {rescued.outcome}", rescued
     except JournalError as error:

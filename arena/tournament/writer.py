@@ -13,7 +13,7 @@ from typing import Final
 
 import trio
 
-from arena.journal.file import JournalChanged, Rescue, rescue
+from arena.journal.file import JournalChangedError, Rescue, rescue
 from arena.journal.lines import Journal, JournalError, encoded
 from arena.support.side_thread import SideThread
 from arena.tournament.tournament_events import BotIdentified, Listener, RoundFinished, RoundVoid, TournamentEvent
@@ -68,7 +68,9 @@ class JournalWriter:
     async def _keep_unsaved(self, error: JournalError, events: list[TournamentEvent], disk: SideThread) -> str:
         """Rescue rounds that could not be written, if possible. Returns what happened, for the user."""
         unsaved = sum(isinstance(event, RoundFinished) for event in events)
-        if not isinstance(error, JournalChanged):  # the disk may be full, so a copy beside the journal would fail, too
+        if not isinstance(
+            error, JournalChangedError
+        ):  # the disk may be full, so a copy beside the journal would fail, too
             return f"{error}; finished rounds that could not be saved and will be played again: {unsaved}"
         assert self._journal is not None
         self.rescue = await disk.run(rescue, self._journal, _encoded(events), unsaved)

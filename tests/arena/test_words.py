@@ -17,7 +17,7 @@ from arena.client.bridge import stay_connected
 from arena.client.dial import ConnectError, Destination
 from arena.client.tally import Tally
 from arena.devtools.examination import Examination
-from arena.devtools.probe import Misbehaved
+from arena.devtools.probe import MisbehaviourError
 from arena.devtools.regress import RepeatedDecision
 from arena.devtools.regress_report import Findings, text
 from arena.journal.endings import Fault
@@ -213,7 +213,7 @@ def test_the_checker_lists_the_checks_that_it_made(monkeypatch: pytest.MonkeyPat
     then = arena(*words)
     reason_to_skip = Examination.reason_to_skip
     monkeypatch.setattr(Examination, "reason_to_skip", lambda exam: reason_to_skip(exam) and "qwertz")
-    monkeypatch.setattr(Misbehaved, "__str__", lambda _error: NONSENSE)
+    monkeypatch.setattr(MisbehaviourError, "__str__", lambda _error: NONSENSE)
     now = arena(*words)
     assert listed(then.output) == listed(now.output)
     assert ["FAIL", "right-id"] in listed(now.output)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from engine.actions import every_action
 from engine.cards import CLAN_CARDS, SEATS, TACTIC_DECK, is_clan, other
-from engine.errors import IllegalAction
+from engine.errors import IllegalActionError
 from engine.game import Game
 from engine.legality import reason_illegal
 from engine.record import replay, verify
@@ -74,7 +74,7 @@ def test_every_legal_action_applies_and_every_other_is_refused(game: Game) -> No
             assert twin != game
         else:
             assert reason_illegal(game, action)
-            with pytest.raises(IllegalAction):
+            with pytest.raises(IllegalActionError):
                 game.apply(action)
     assert game == before
 

@@ -8,7 +8,7 @@ import pytest
 from engine.actions import parse
 from engine.cards import CLAN_CARDS, SEATS, Card, cards_from_texts
 from engine.deal import Deal
-from engine.errors import IllegalAction
+from engine.errors import IllegalActionError
 from engine.game import Game
 from engine.ruleset import RuleSet
 from engine.scoring import Outcome
@@ -46,7 +46,7 @@ def cards(words: list[str]) -> list[Card]:
 def refused(game: Game, text: str) -> str:
     """The reason for which the action is refused; the game stays as it was."""
     before = game.copy()
-    with pytest.raises(IllegalAction) as caught:
+    with pytest.raises(IllegalActionError) as caught:
         game.apply(parse(text))
     assert game == before
     assert text not in legal(game)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.devtools import sandbox_attempts
-from arena.devtools.sandbox_attempts import Attempt, Refused, Result, Targets, try_apart
+from arena.devtools.sandbox_attempts import Attempt, NoEffectError, Result, Targets, try_apart
 from arena.devtools.targets import told
 from tests.attack.escapes.calls import NUMBERS
 from tests.attack.escapes.run import ATTEMPTS
@@ -32,7 +32,7 @@ def reach(_: Targets) -> str:
 
 
 def be_refused(_: Targets) -> str:
-    raise Refused("nothing is there")
+    raise NoEffectError("nothing is there")
 
 
 def be_forbidden(_: Targets) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.journal.file import JournalChanged, rescue
+from arena.journal.file import JournalChangedError, rescue
 from arena.journal.lines import Journal, JournalLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.plan.config import from_command_line
@@ -75,7 +75,7 @@ def test_a_changed_journal_is_noticed_before_the_next_append(change: Change, wor
         journal.append(b'{"type":"round","v":1}\n')
         change(path)
         left = path.read_bytes() if path.exists() else None
-        with pytest.raises(JournalChanged, match="while the arena was writing to it") as told:
+        with pytest.raises(JournalChangedError, match="while the arena was writing to it") as told:
             journal.append(b"more\n")
         assert words in str(told.value)
         assert (path.read_bytes() if path.exists() else None) == left

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from arena.bots.conversation import LinkClosed
+from arena.bots.conversation import LinkClosedError
 from arena.bots.player import LocalPlayer
 from arena.bots.polled_driver import polled
 from arena.bots.polled_process import PolledProcesses
@@ -67,8 +67,8 @@ def test_a_logic_that_is_run_ends_with_its_result_or_with_what_it_raises(run: Ru
     def outer(driver: Driver) -> Logic[list[str]]:
         heard = [(yield Run(inner(driver, "one", None)))]
         try:
-            yield Run(inner(driver, "two", LinkClosed("over")))
-        except LinkClosed as closed:
+            yield Run(inner(driver, "two", LinkClosedError("over")))
+        except LinkClosedError as closed:
             heard.append(str(closed))
         heard.append((yield Run(inner(driver, "three", None))))
         return heard

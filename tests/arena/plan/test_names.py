@@ -8,7 +8,7 @@ import pytest
 from arena.journal.verify import verify_journals
 from arena.plan.config import ConfigError, from_command_line
 from arena.plan.config_file import from_file
-from arena.server.admission import Refusal, Refused, Registry
+from arena.server.admission import AdmissionError, Refusal, Registry
 from arena.server.rates import place_of
 from arena.stats.standings import fold
 from protocol.messages import BotHello
@@ -79,7 +79,7 @@ def test_at_an_open_server_a_name_is_taken_in_every_case() -> None:
     registry = Registry(from_command_line(["greedy", "random"], (), {}).bots, open_door=True, names=32)
     assert registry.admit(BotHello(1, "anna"), lambda _: True, place_of("192.0.2.7"), 0.0) == "anna"
     for name in ("Anna", "ANNA", "Greedy"):
-        with pytest.raises(Refused, match="is the same name as") as refused:
+        with pytest.raises(AdmissionError, match="is the same name as") as refused:
             registry.admit(BotHello(1, name), lambda _: True, place_of("192.0.2.7"), 0.0)
         assert refused.value.code is Refusal.NAME_TAKEN
     registry.left("anna")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from arena.bots.conversation import LinkClosed, said_text
+from arena.bots.conversation import LinkClosedError, said_text
 from arena.bots.link import Link
 from arena.plan.bot_spec import BotError, BotSpec, parse_bot
 from arena.processes.bot_process import BotProcess, running_launcher, spawn
@@ -123,10 +123,10 @@ def test_the_end_of_a_long_line_of_a_bot_is_not_shown() -> None:
 async def test_a_process_that_ends_closes_its_link() -> None:
     async with spawn(bad_bot("crash-at-start")) as process:
         link = Link(process.stream)
-        with pytest.raises(LinkClosed):
+        with pytest.raises(LinkClosedError):
             await link.hear()
         await process.wait_exit()
-        with pytest.raises(LinkClosed):
+        with pytest.raises(LinkClosedError):
             await link.say_line(b"x" * 1_000_000)
     assert "no licence file" in process.stderr_tail
 

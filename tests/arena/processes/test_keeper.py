@@ -324,7 +324,7 @@ async def test_a_shortage_of_the_arena_is_not_the_bots_fault() -> None:
         kept.close()
 
 
-@pytest.mark.parametrize(("number", "error"), [(errno.EAGAIN, OSError), (errno.ENOEXEC, launch.StartRefused)])
+@pytest.mark.parametrize(("number", "error"), [(errno.EAGAIN, OSError), (errno.ENOEXEC, launch.StartRefusedError)])
 async def test_who_is_to_blame_depends_on_what_the_system_refuses(number: int, error: type[Exception]) -> None:
     ours, keepers = socket.socketpair()
     ours.setblocking(False)

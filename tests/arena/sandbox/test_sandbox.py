@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import trio
 
-from arena.bots.player import LocalPlayer, StartFailure
+from arena.bots.player import LocalPlayer, StartError
 from arena.bots.trio_driver import TrioProcesses, driven
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
@@ -240,10 +240,10 @@ async def test_its_exit_status_is_passed_on(code: str, status: int) -> None:
         assert (process.exit_status, process.never_ran, process.overrun) == (status, False, None)
 
 
-async def start_failure(spec: BotSpec) -> StartFailure:
+async def start_failure(spec: BotSpec) -> StartError:
     async with trio.open_nursery() as nursery:
         player = LocalPlayer(spec, TrioProcesses(nursery), lambda _: None)
-        with pytest.raises(StartFailure) as caught:
+        with pytest.raises(StartError) as caught:
             await driven(player.arrive())
         nursery.cancel_scope.cancel()
     return caught.value

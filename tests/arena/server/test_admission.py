@@ -8,7 +8,7 @@ import trio
 
 from arena.plan.bot_spec import BotSpec, RemoteSpec
 from arena.plan.tokens import Owners, is_token_hash, new_token, token_hash
-from arena.server.admission import Refusal, Refused, Registry
+from arena.server.admission import AdmissionError, Refusal, Registry
 from arena.server.rates import Place, place_of
 from arena.server.strikes import Strikes
 from protocol.messages import PROTOCOL, BotHello
@@ -48,7 +48,7 @@ def somebody_holds(_name: str) -> bool:
 
 
 def refusal(registry: Registry, who: BotHello, holds: Callable[[str], bool] = nobody_holds) -> Refusal:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AdmissionError) as caught:
         registry.admit(who, holds, HERE, 0.0)
     return caught.value.code
 
@@ -79,7 +79,7 @@ def admitted(registry: Registry, names: list[str], place: Place, token: str | No
     """How many of these new names are admitted from there."""
     count = 0
     for name in names:
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(AdmissionError):
             count += registry.admit(hello(name, token), nobody_holds, place, now) == name
     return count
 

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from arena.journal.lines import JournalError
-from arena.server.admission import Refusal, Refused, Registry
+from arena.server.admission import AdmissionError, Refusal, Registry
 from arena.server.name_claims import NamesFile, claim_with, key_of
 from arena.server.rates import place_of
 from protocol.messages import PROTOCOL, BotHello, Error, Request, Welcome
@@ -27,7 +27,7 @@ def nobody_is_there(_name: str) -> bool:
 
 
 def refusal(registry: Registry, who: BotHello) -> Refusal:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AdmissionError) as caught:
         registry.admit(who, nobody_is_there, HERE, 0.0)
     return caught.value.code
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.support.poll_loop import READABLE, PollLoop, Signal, Steps, Wait, waiting_for
-from arena.support.timekeeping import TimeIsUp
+from arena.support.timekeeping import TimeIsUpError
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_task_waits_until_its_descriptor_is_ready(loop: PollLoop, pipe: tuple[
 
 def test_a_deadline_is_noticed_soon_and_never_early(loop: PollLoop, pipe: tuple[int, int]) -> None:
     until = loop.now() + 0.05
-    with pytest.raises(TimeIsUp) as late:
+    with pytest.raises(TimeIsUpError) as late:
         loop.run(reading(pipe[0], until))
     assert until <= late.value.at <= loop.now()
 

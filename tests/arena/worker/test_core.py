@@ -13,7 +13,7 @@ import pytest
 
 from arena.plan.schedule import PlannedRound
 from arena.support.poll_loop import PollLoop, Signal, Steps
-from arena.support.timekeeping import TimeIsUp
+from arena.support.timekeeping import TimeIsUpError
 from arena.worker.core import Affinity, Core, Usage, idle_seconds, used_by_others
 from arena.worker.job import Finished, Started
 from tests.helpers.journals import rounds
@@ -191,7 +191,7 @@ class FakeLoop:
             self.time += 0.05
             for task in tuple(self.tasks):
                 try:
-                    task.throw(TimeIsUp(self.time))
+                    task.throw(TimeIsUpError(self.time))
                 except StopIteration:
                     self.tasks.remove(task)
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 import platform
 
-from arena.devtools.sandbox_attempts import Refused
+from arena.devtools.sandbox_attempts import NoEffectError
 
 X86 = "x86_64"
 # The name, and the number on x86_64 and on aarch64.
@@ -66,7 +66,7 @@ def call(name: str, *arguments: int | bytes) -> int:
     Raises OSError."""
     machine = platform.machine()
     if machine not in _COLUMNS:
-        raise Refused(f"the numbers of system calls on {machine} are not known here")
+        raise NoEffectError(f"the numbers of system calls on {machine} are not known here")
     return call_number(NUMBERS[name][_COLUMNS[machine]], *arguments)
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from arena.devtools.sandbox_attempts import HOLD_SECONDS, Attempts, Refused
+from arena.devtools.sandbox_attempts import HOLD_SECONDS, Attempts, NoEffectError
 from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call, start_idle_thread
 from tests.attack.escapes.hiding import run_without_first_thread
@@ -78,7 +78,7 @@ def _filled_by_children(
 def _held(total: int, enough: int) -> str:
     time.sleep(HOLD_SECONDS)
     if total < enough:
-        raise Refused(f"only {total} bytes fit into them")
+        raise NoEffectError(f"only {total} bytes fit into them")
     return f"{total} bytes lie in sockets"
 
 
@@ -158,7 +158,7 @@ def enlarge_buffers(_: AllTargets) -> str:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)  # the kernel takes twice as much
     if one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) > before:
         return "it has larger buffers"
-    raise Refused("its buffers are as before")
+    raise NoEffectError("its buffers are as before")
 
 
 _FILL_EPOLL = f"""

@@ -10,7 +10,7 @@ import socket
 import stat
 import struct
 
-from arena.devtools.sandbox_attempts import Attempts, Refused, marked, written
+from arena.devtools.sandbox_attempts import Attempts, NoEffectError, marked, written
 from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call, inotify_watch
 
@@ -60,7 +60,7 @@ def see_machine(targets: AllTargets) -> str:
     seen = [path for path in _PRIVATE if os.path.exists(path) and not _is_only_on_the_way(path, ways)]
     if seen:
         return f"it sees {' '.join(seen)}"
-    raise Refused("none of these is there")
+    raise NoEffectError("none of these is there")
 
 
 def _is_only_on_the_way(path: str, ends: tuple[str, ...]) -> bool:
@@ -111,7 +111,7 @@ def see_devices(_: AllTargets) -> str:
         mode = os.lstat(f"/dev/{name}").st_mode
         if name not in _DEVICES and (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)):
             return f"it sees /dev/{name}"
-    raise Refused("there are none")
+    raise NoEffectError("there are none")
 
 
 @FILES.add("a bot makes no device")
@@ -186,7 +186,7 @@ def touch_device(_: AllTargets) -> str:
     before = os.stat("/dev/null").st_mtime_ns
     os.utime("/dev/null")
     if os.stat("/dev/null").st_mtime_ns == before:
-        raise Refused("the time is as before")
+        raise NoEffectError("the time is as before")
     return "it chose when /dev/null was changed"
 
 
@@ -214,14 +214,14 @@ def dump_core(targets: AllTargets) -> str:
         os.abort()
     if os.WCOREDUMP(os.waitpid(child, 0)[1]):
         return "it left a core"
-    raise Refused(f"no core was written (limit {hard})")
+    raise NoEffectError(f"no core was written (limit {hard})")
 
 
 @FILES.add("a bot has no descriptors but its input, its output and stderr")
 def use_inherited_descriptor(_: AllTargets) -> str:
     for number in INHERITED:
         return f"it has descriptor {number}: {INHERITED[number]}"
-    raise Refused("there are none")
+    raise NoEffectError("there are none")
 
 
 def _descriptors() -> dict[int, str]:

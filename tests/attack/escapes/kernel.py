@@ -9,7 +9,7 @@ import platform
 import signal
 import struct
 
-from arena.devtools.sandbox_attempts import Attempts, Refused
+from arena.devtools.sandbox_attempts import Attempts, NoEffectError
 from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import X86, call, call_number
 
@@ -183,19 +183,19 @@ def read_kernel_log(_: AllTargets) -> str:
 @KERNEL.add("a bot makes no calls of 32 bits, which have other numbers")
 def call_with_32_bits(_: AllTargets) -> str:
     if platform.machine() != X86:
-        raise Refused("there is no such way on this machine")
+        raise NoEffectError("there is no such way on this machine")
     code = mmap.mmap(-1, mmap.PAGESIZE, _PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(_CALL_OF_32_BITS)
     address = ctypes.addressof(ctypes.c_char.from_buffer(code))
     if ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid():
         return "it made such a call"
-    raise Refused("the call failed")
+    raise NoEffectError("the call failed")
 
 
 @KERNEL.add("a bot makes no calls of x32, which have other numbers")
 def call_with_x32(_: AllTargets) -> str:
     if platform.machine() != X86:
-        raise Refused("there is no such way on this machine")
+        raise NoEffectError("there is no such way on this machine")
     call_number(_X32 + 39)
     return "it made such a call"
 

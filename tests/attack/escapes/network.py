@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-from arena.devtools.sandbox_attempts import Attempts, Refused
+from arena.devtools.sandbox_attempts import Attempts, NoEffectError
 from tests.attack.escapes.all_targets import AllTargets
 
 NETWORK = Attempts()
@@ -37,7 +37,7 @@ def find_name_server(_: AllTargets) -> str:
     with open("/etc/resolv.conf", encoding="utf-8") as file:
         servers = [words[1] for words in map(str.split, file) if words[:1] == ["nameserver"]]
     if not servers:
-        raise Refused("no server is named")
+        raise NoEffectError("no server is named")
     family = socket.AF_INET6 if ":" in servers[0] else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as client:
         client.connect((servers[0], 53))
@@ -79,4 +79,4 @@ def open_rare_socket(_: AllTargets) -> str:
             except OSError:
                 continue  # the next one may be open
             return f"it has a socket of family {family}"
-    raise Refused("there are none")
+    raise NoEffectError("there are none")

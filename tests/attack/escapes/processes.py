@@ -13,7 +13,7 @@ import struct
 import termios
 import time
 
-from arena.devtools.sandbox_attempts import EFFECT_SECONDS, MARK, Attempts, Refused, state
+from arena.devtools.sandbox_attempts import EFFECT_SECONDS, MARK, Attempts, NoEffectError, state
 from tests.attack.escapes.all_targets import AllTargets
 from tests.attack.escapes.calls import call, queue_signal
 
@@ -34,7 +34,7 @@ def read_proc(_: AllTargets) -> str:
                         return f"/proc/{pid}/{name} tells of the host"
             except OSError:
                 pass  # the next one may be readable
-    raise Refused("nothing of the host is there")
+    raise NoEffectError("nothing of the host is there")
 
 
 @PROCESSES.add("a bot's own environment has nothing of the arena's")
@@ -42,7 +42,7 @@ def read_own_environment(_: AllTargets) -> str:
     for name, value in os.environb.items():
         if MARK in value:
             return f"it has the arena's {name.decode()}"
-    raise Refused("nothing of the host is there")
+    raise NoEffectError("nothing of the host is there")
 
 
 @PROCESSES.add("a bot reads no memory of the process that holds its sandbox")
@@ -106,7 +106,7 @@ def stop_first_process(targets: AllTargets) -> str:
     if _is_stopped(targets.first_process):
         os.kill(targets.first_process, signal.SIGCONT)
         return "it stopped another process"
-    raise Refused("the signal had no effect")
+    raise NoEffectError("the signal had no effect")
 
 
 def _is_stopped(pid: int) -> bool:
@@ -188,7 +188,7 @@ def raise_limits(_: AllTargets) -> str:
     try:
         resource.setrlimit(resource.RLIMIT_NPROC, (hard + 1, hard + 1))
     except ValueError as error:  # Python's name for the refusal
-        raise Refused(str(error)) from None
+        raise NoEffectError(str(error)) from None
     return "it may have more processes"
 
 

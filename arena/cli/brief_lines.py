@@ -44,7 +44,7 @@ class BriefLines:
                 self._is_open = True
             case RoundStarted() | VerdictAdvanced() | TournamentEnded() | BotIdentified(changes=()):
                 pass
-            case RoundVoid(VoidLine(along=True)):
+            case RoundVoid(VoidLine(deal_exposed=True)):
                 pass  # a notice counts them
             case RoundFinished():
                 self._finished(event.line)

@@ -47,7 +47,7 @@ class LiveDisplay:
                 self._figures = _Figures(self._console, event.rounds, event.finished)
             case RoundStarted() | VerdictAdvanced() | BotIdentified(changes=()):
                 pass
-            case RoundVoid(VoidLine(along=True)):
+            case RoundVoid(VoidLine(deal_exposed=True)):
                 pass  # a notice counts them
             case RoundFinished():
                 self._finished(event.line)

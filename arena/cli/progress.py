@@ -111,7 +111,7 @@ class PlainLines:
                 self._finished(event.line)
             case TournamentEnded() | VerdictAdvanced():
                 pass
-            case RoundVoid(VoidLine(along=True)):
+            case RoundVoid(VoidLine(deal_exposed=True)):
                 pass  # a notice counts them
             case _:
                 self._say(news_text(event))

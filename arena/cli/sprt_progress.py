@@ -46,7 +46,7 @@ class _Pace:
         self._before: int | None = None
 
     def seconds(self, state: SprtState, pairs: int) -> float | None:
-        """About how long so many pairs take; None if it is not known yet."""
+        """About how long this number of pairs takes; None if it is not known yet."""
         if self._before is None:
             self._before = state.counted
         played = state.counted - self._before
@@ -75,7 +75,7 @@ class _Incidents:
                     self._fault(event.line)
             case BotIdentified(changes=()):
                 pass
-            case RoundVoid(VoidLine(along=True)):
+            case RoundVoid(VoidLine(deal_exposed=True)):
                 pass  # a notice counts them
             case _:
                 self._say(news_text(event))

@@ -62,7 +62,7 @@ class AssignedMatch:
 
     @classmethod
     def at(cls, match: WaitingMatch, key: DealKey, relocation: Relocation, ahead: int) -> Self:
-        """A match given to a machine, with the deals of so many rounds."""
+        """A match given to a machine, with the deals of its first `ahead` rounds."""
         job = match.make()
         bots = tuple(portable(bot.program) for bot in job.bots if bot.program is not None)
         granted = key if key.is_public else GrantedDeals()
@@ -78,8 +78,8 @@ class AssignedMatch:
         return self.job.planned.id
 
     def more(self, ahead: int, again: str | None = None) -> dict[tuple[str, int], Dealt]:
-        """The deals of the next rounds, which are the worker's from now on, so that it has so many; and that of a round
-        which it had and which was void meanwhile."""
+        """The deals of the next rounds, which are the worker's from now on, so that it has `ahead` of them; and that of
+        a round which it had and which was void meanwhile."""
         if self.key.is_public:
             return {}
         found = self._dealt(self.granted[again]) if again in self.granted else {}
@@ -101,7 +101,7 @@ class AssignedMatch:
             return death
         under_way = death.under_way if death.under_way and death.under_way.id in self.granted else None
         others = tuple(planned for planned in self.granted.values() if planned != under_way)
-        return attrs.evolve(death, under_way=under_way, was_shown=True, also_shown=others)
+        return attrs.evolve(death, under_way=under_way, was_exposed=True, also_exposed=others)
 
 
 def match_of(report: Report) -> str | None:

@@ -133,16 +133,20 @@ class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
     excused: int | None = None  # the seat of the bot that was excused; null if the arena itself failed
     killed: bool | UnsetType = UNSET  # something killed that bot; otherwise its lateness was excused
     # It is void only because the bots may have seen its deal when a machine was lost; that is not a loss of theirs.
-    along: bool | UnsetType = UNSET
+    deal_exposed: bool | UnsetType = UNSET
+    along: bool | UnsetType = UNSET  # what `deal_exposed` was called before; read and never written
 
     @property
     def is_loss(self) -> bool:
         """Whether a bot without a sandbox can have caused it by a kill."""
-        return self.along is not True and (self.excused is None or self.killed is True)
+        return self.deal_exposed is not True and (self.excused is None or self.killed is True)
 
     def __post_init__(self) -> None:
         if self.excused not in (None, 0, 1):
             raise ValueError(f"seat {self.excused} was excused, but expected seat 0, seat 1 or null")
+        if self.along is not UNSET:
+            msgspec.structs.force_setattr(self, "deal_exposed", self.along)
+            msgspec.structs.force_setattr(self, "along", UNSET)
 
 
 class ResumeLine(_Line, frozen=True, tag="resume", kw_only=True):

@@ -196,7 +196,7 @@ class SequentialTest:
         self._finished.setdefault(match, []).append(played)
 
     def add_void(self, line: VoidLine, /) -> None:
-        if line.along is not True:  # otherwise it is void only because its deal may have been seen
+        if line.deal_exposed is not True:  # otherwise it is void only because its deal may have been seen
             self.lose(line.match, None if line.is_loss else line.excused)
 
     def lose(self, match: str, late: int | None) -> None:
@@ -257,7 +257,7 @@ class SequentialTest:
         return None if self._ahead else End.NO_ROUNDS_LEFT
 
     def _failing(self, pair: list[SprtRound]) -> frozenset[int]:
-        """The bots that failed in so many rounds in a row that the test says nothing about how they play."""
+        """The bots that failed in rounds in a row, as many that the test says nothing about how they play."""
         failing = set()
         for played in pair:
             for seat in (NEW, BASE):

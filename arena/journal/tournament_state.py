@@ -82,7 +82,7 @@ class TournamentState:
                 self.voids[line.id] += 1
                 if line.excused is not None:
                     self.excused[line.bots[line.excused]] += 1
-                elif line.along is not True:
+                elif line.deal_exposed is not True:
                     self.lost.update(line.bots)
                 if self._format is not None:
                     self._format.add_void(line)

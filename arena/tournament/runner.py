@@ -212,21 +212,21 @@ class Tournament:
         names = self._config.bots[one].name, self._config.bots[two].name
         unfinished = planned if planned is not None and planned.id not in self._state.finished else None
         same_deal = key.is_public and not self._format.counts_voids
-        shown = unfinished if death.was_shown and not same_deal else None
-        along = [*death.also_shown] if not same_deal else []
-        along += [shown] if shown and not death.is_ours else []
-        await self._void_along([void_line(each, match.id, names, Void(death.reason), utc_now()) for each in along])
+        shown = unfinished if death.was_exposed and not same_deal else None
+        exposed = [*death.also_exposed] if not same_deal else []
+        exposed += [shown] if shown and not death.is_ours else []
+        await self._void_exposed([void_line(each, match.id, names, Void(death.reason), utc_now()) for each in exposed])
         if shown and death.is_ours:
             await self._void(void_line(shown, match.id, names, Void(death.reason), utc_now()))
         elif death.is_ours:
             what = f"round {unfinished.id}" if unfinished else f"match {match.id}"
             self._fail(self._failures.add(match.id, what, death.reason))
 
-    async def _void_along(self, lines: Sequence[VoidLine]) -> None:
+    async def _void_exposed(self, lines: Sequence[VoidLine]) -> None:
         """Make rounds of a match void only because their deals may have been seen, which does not count as a loss of
         their bots. There may be many, so one notice is about all of them."""
         for line in lines:
-            line = msgspec.structs.replace(line, along=True)
+            line = msgspec.structs.replace(line, deal_exposed=True)
             self._state.add(line)
             await self._tell(RoundVoid(line))
         if lines:

@@ -48,7 +48,7 @@ _MOST_MISSED: Final = 10  # beats without an answer before a worker is killed; t
 _CHUNK: Final = 1 << 16
 _REST: Final = 0.05  # seconds for which reports may stay in the socket, at most; nobody who watches notices them
 # A rest must not outlast a match, whose worker then needs another one. So a round is expected to take this part of the
-# shortest time that was seen in the match, but at least so many seconds.
+# shortest time that was seen in the match, but at least _FASTEST seconds.
 _HASTE: Final = 0.7
 _FASTEST: Final = 0.001
 _CALM: Final = 20  # rounds in a row after which the match did not wait for an answer; then the next one hardly will
@@ -76,8 +76,8 @@ class Death:
 
     reason: str
     under_way: PlannedRound | None
-    was_shown: bool  # the bots may have seen the deal
-    also_shown: tuple[PlannedRound, ...] = ()  # other unfinished rounds whose deals they may have seen
+    was_exposed: bool  # the bots may have seen the deal
+    also_exposed: tuple[PlannedRound, ...] = ()  # other unfinished rounds whose deals they may have seen
     is_ours: bool = True  # a failure that counts; False if the way to the worker was lost, whatever was played
 
 
@@ -87,7 +87,7 @@ class _Playing:
 
     length: int  # rounds
     under_way: PlannedRound | None = None
-    was_shown: bool = False
+    was_exposed: bool = False
     death: Death | None = None
     over: trio.Event = attrs.field(factory=trio.Event)
     _finished: int = 0  # rounds since the last look at the clock
@@ -149,7 +149,7 @@ class PoolWorker:
     async def play(self, job: MatchJob) -> Death | None:
         """Have a match played. Returns None when it is over, or how the worker died."""
         if self.gone.is_set():
-            return Death("the worker process that was to play it is gone", None, was_shown=False)
+            return Death("the worker process that was to play it is gone", None, was_exposed=False)
         playing = await self._begin(job)
         await playing.over.wait()
         return playing.death
@@ -185,15 +185,15 @@ class PoolWorker:
     async def _take(self, report: Report, hear: Hear) -> None:
         match report:
             case Started(match, planned):
-                self.matches[match].under_way, self.matches[match].was_shown = planned, False
+                self.matches[match].under_way, self.matches[match].was_exposed = planned, False
             case DealExposed(match):
-                self.matches[match].was_shown = True
+                self.matches[match].was_exposed = True
                 return
             case Finished(line):
                 self._calm += 1
                 self.matches[line.match].finished()
             case RoundVoided(line):
-                self.matches[line.match].was_shown = False  # the next attempt at the round has a new deal
+                self.matches[line.match].was_exposed = False  # the next attempt at the round has a new deal
             case MatchOver(match):
                 self.matches.pop(match).over.set()
                 return
@@ -211,7 +211,7 @@ class PoolWorker:
             playing.death = Death(
                 f"the worker process that played it {self._process.place}{self._hung or words}",
                 playing.under_way,
-                playing.was_shown,
+                playing.was_exposed,
             )
             playing.over.set()
 
@@ -291,7 +291,7 @@ class WorkerPool:
         try:
             worker = self._free()
         except OSError as error:
-            return Death(f"no worker process could be started: {error.strerror}", None, was_shown=False)
+            return Death(f"no worker process could be started: {error.strerror}", None, was_exposed=False)
         return await worker.play(job())
 
     async def tell(self, rulings: Rulings) -> None:

@@ -101,7 +101,7 @@ def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> 
     trio.run(main)
     deaths = [death for death in ends if death]
     assert [death.is_ours for death in deaths] == [True, False, False, True]
-    assert all(death.was_shown and death.under_way for death in deaths)
+    assert all(death.was_exposed and death.under_way for death in deaths)
 
 
 def test_a_task_that_cannot_be_submitted_leaves_no_room_for_the_next_one() -> None:

@@ -123,7 +123,7 @@ def assert_each_void_once(journal: Path) -> None:
     voids = voids_in(journal)
     assert 1 <= len(voids) <= 2
     assert len({void.id for void in voids}) == len(voids)
-    assert [void.along for void in voids].count(True) == len(voids) - 1
+    assert [void.deal_exposed for void in voids].count(True) == len(voids) - 1
 
 
 def test_a_silent_machine_is_given_up_and_what_it_still_plays_does_not_count(frail: Cluster, tmp_path: Path) -> None:

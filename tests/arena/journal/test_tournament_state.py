@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import msgspec
 import pytest
 
 from arena.cli.progress import Quiet
@@ -12,7 +13,7 @@ from arena.journal import tournament_state
 from arena.journal.finished_rounds import FinishedRounds
 from arena.journal.formats import Completeness, FixedSchedule
 from arena.journal.identity import BotLine, Fingerprint, bot_line
-from arena.journal.lines import ResultLine, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine
+from arena.journal.lines import ResultLine, ResumeLine, RevealLine, RoundLine, TournamentLine, VoidLine, encoded
 from arena.journal.planned import Plan
 from arena.journal.tournament_state import TournamentState, next_matches, verdict
 from arena.plan.config import Config
@@ -58,9 +59,16 @@ def test_voids_and_resumes_before_a_round_determine_its_deal() -> None:
     state.add(void("1.1-2.1", excused=1))
     state.add(ResumeLine(started=STARTED))
     state.add(void("1.1-2.1"))
-    state.add(void("1.1-2.2", along=True))
+    state.add(void("1.1-2.2", deal_exposed=True))
     assert (state.attempt("1.1-2.1"), state.attempt("1.1-2.2"), state.attempt("1.1-3.1")) == ((2, 1), (1, 1), (0, 1))
     assert (state.excused, state.lost) == ({"b": 1}, {"a": 1, "b": 1})
+
+
+def test_a_void_line_of_before_has_another_name_for_an_exposed_deal() -> None:
+    now = void("1.1-2.2", deal_exposed=True)
+    before = encoded(now).replace(b'"deal_exposed"', b'"along"')
+    assert msgspec.json.decode(before, type=VoidLine) == now
+    assert encoded(msgspec.json.decode(before, type=VoidLine)) == encoded(now)
 
 
 def test_a_key_is_known_once_the_right_secret_is_revealed_or_if_it_is_public() -> None:

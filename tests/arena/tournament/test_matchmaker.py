@@ -131,9 +131,9 @@ async def test_matches_among_bots_from_outside_take_no_room_here() -> None:
         begun.append(match)
         for number in match.bots:
             people.free["abcd"[number]] -= 1
-    at_our_cost = [match for match in begun if 3 in match.bots]
-    assert (len(begun), len(at_our_cost)) == (4, 1)
-    maker.over(at_our_cost[0])
+    with_ours = [match for match in begun if 3 in match.bots]
+    assert (len(begun), len(with_ours)) == (4, 1)
+    maker.over(with_ours[0])
     assert (await begun_now(maker) or begun[0]).bots[1] == 3  # the room goes to the next one who waits for it
 
 

@@ -50,14 +50,14 @@ def line_of(planned: PlannedRound, match: str) -> RoundLine:
 
 
 def test_a_lost_scheduler_counts_as_no_loss_of_a_bot(journal: Path) -> None:
-    """It takes all matches along at once: more rounds than may be lost because of a bot."""
+    """All matches are lost with it at once: more rounds than may be lost because of a bot."""
     lost: list[str] = []
 
     async def play(job: MatchJob, hear: Hear) -> Death | None:
         first = job.planned.rounds[0]
         if lost.count(first.id) < 3:
             lost.append(first.id)
-            return Death("the scheduler of the cluster was lost", first, was_shown=True, is_ours=False)
+            return Death("the scheduler of the cluster was lost", first, was_exposed=True, is_ours=False)
         for planned in job.planned.rounds:
             await hear(Finished(line_of(planned, job.planned.id)))
         return None
@@ -66,7 +66,7 @@ def test_a_lost_scheduler_counts_as_no_loss_of_a_bot(journal: Path) -> None:
     assert (ran.failure, ran.finished, len(lost)) == (None, 8, 12)
     voids = [entry.line for entry in read(journal, JournalLine) if isinstance(entry.line, VoidLine)]
     assert [void.id for void in voids] == lost
-    assert all(void.along for void in voids)
+    assert all(void.deal_exposed for void in voids)
 
 
 def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None:
@@ -76,7 +76,7 @@ def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None
         first, *others = job.planned.rounds
         if not rounds:
             rounds.append(len(others))
-            return Death("the machine was lost", first, was_shown=True, also_shown=tuple(others))
+            return Death("the machine was lost", first, was_exposed=True, also_exposed=tuple(others))
         for planned in job.planned.rounds:
             await hear(Finished(line_of(planned, job.planned.id)))
         return None

@@ -191,4 +191,4 @@ async def test_a_worker_that_dies_after_a_void_makes_no_second_one(mock_clock: t
     (death,) = deaths
     assert death is not None
     assert death.under_way == planned
-    assert not death.was_shown
+    assert not death.was_exposed

@@ -108,7 +108,7 @@ BANSHEES: Final = {card: _on_stones(Kind.BANSHEE, f"play {CARD_TEXTS[BANSHEE]}",
 
 # There are many ruses that name two stones, and they are rarely needed: each row is made on first use.
 @cache
-def strategists(card: Card, stone: Stone) -> tuple[Action, ...]:
+def strategist_actions(card: Card, stone: Stone) -> tuple[Action, ...]:
     """Strategist plays that move `card` from `stone`, indexed by the target stone; the tenth is to the discard."""
     moved = f"play {CARD_TEXTS[STRATEGIST]} {CARD_TEXTS[card]} {stone_number(stone)}"
     to_stones = (Action(Kind.STRATEGIST, f"{moved} {stone_number(to)}", card, stone, to) for to in STONES)
@@ -129,7 +129,7 @@ def every_action() -> Iterator[Action]:
             yield from actions
     for card in MOVABLE:
         for stone in STONES:
-            yield from strategists(card, stone)
+            yield from strategist_actions(card, stone)
             yield from traitors(card, stone)
 
 

@@ -23,7 +23,7 @@ from engine.actions import (
     RETURNS,
     Action,
     Kind,
-    strategists,
+    strategist_actions,
     traitors,
 )
 from engine.cards import (
@@ -111,8 +111,8 @@ def _banshees(card: Card, stone: Stone) -> ActionRow:
 
 
 @lru_cache(1 << 12)  # there are too many to keep them all
-def _strategists(card: Card, stone: Stone, targets: int) -> ActionRow:
-    row = strategists(card, stone)
+def _strategist_row(card: Card, stone: Stone, targets: int) -> ActionRow:
+    row = strategist_actions(card, stone)
     return ActionRow.of([*[row[to] for to in stones_in(targets)], row[-1]])
 
 
@@ -172,7 +172,7 @@ def _tactic_plays(game: "Game", seat: Seat, card: Card) -> list[ActionRow]:
         return [_RECRUITER] if game.clan_deck or game.tactic_deck else []
     if card == STRATEGIST:
         own = _cards_on_unclaimed_stones(game, seat)
-        return [_strategists(moved, stone, room & ~(1 << stone)) for moved, stone in own]
+        return [_strategist_row(moved, stone, room & ~(1 << stone)) for moved, stone in own]
     if card == BANSHEE:
         return [_banshees(taken, stone) for taken, stone in _cards_on_unclaimed_stones(game, other(seat))]
     if card == TRAITOR:

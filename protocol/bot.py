@@ -65,13 +65,13 @@ class Bot:
         self._session = Session(Role.BOT)
         self.deals = DealCheck()
         self.welcomed = False  # on the connection that is open
-        self.left: Bye | None = None  # the server's bye, once it has arrived
+        self.bye: Bye | None = None  # the server's bye, once it has arrived
 
     def connected_again(self) -> None:
         """Forget the connection that was lost: the next line is the first of a new one."""
         self._session = Session(Role.BOT)
         self.welcomed = False
-        self.left = None
+        self.bye = None
 
     def answer(self, line: bytes) -> bytes | None:
         """The answer to a line from the server; None if it needs none. Raises ProtocolError if the line, or the answer,
@@ -85,7 +85,7 @@ class Bot:
             case Error():
                 self._tell(f"the server says: {message.message} ({message.code})")
             case Bye():
-                self.left = message
+                self.bye = message
             case Welcome():
                 self.welcomed = True
                 self._hello = msgspec.structs.replace(self._hello, session=message.session)

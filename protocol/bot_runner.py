@@ -113,7 +113,7 @@ def _converse(bot: Bot, lines: Iterator[bytes], out: BinaryIO) -> None:
         if answer := _answer(bot, line):
             out.write(answer)
             out.flush()
-        if bot.left is not None:
+        if bot.bye is not None:
             return
 
 
@@ -128,15 +128,15 @@ def _stay_connected(bot: Bot, address: str, token: str | None, tls: bool | str, 
             problem = str(error)
         except (RemoteProtocolError, OSError) as error:
             problem = f"the connection was lost: {error}"
-        if bot.left is not None and not bot.left.again:
-            _tell(f"the server says bye: {bot.left.reason}; {bot.deals.summary()}")
+        if bot.bye is not None and not bot.bye.again:
+            _tell(f"the server says bye: {bot.bye.reason}; {bot.deals.summary()}")
             return
         if bot.welcomed:
             backoff.welcomed(time.monotonic())
         wait = backoff.next_wait(time.monotonic(), _jitter.random())
         if wait is None:
             _leave(f"{problem}; gave up after {retry:g} seconds" if retry else problem)
-        _tell(f"{bot.left.reason if bot.left else problem}; connecting again")
+        _tell(f"{bot.bye.reason if bot.bye else problem}; connecting again")
         time.sleep(wait)
         bot.connected_again()
 

@@ -204,7 +204,7 @@ def test_a_process_that_only_plays_does_not_load_trio() -> None:
     assert not set(done.stdout.split()) & {"trio", "numpy", "click"}
 
 
-# Where bots, their players and their connections are told apart: where they are made. All other modules ask them.
+# Where bots, their players and their connections are distinguished: where they are made. All other modules ask them.
 KINDS = {
     *("BotSpec", "RemoteSpec", "PersonSpec", "FunctionSpec"),
     *("LocalPlayer", "RemotePlayer", "HumanPlayer", "FunctionPlayer"),

@@ -127,8 +127,8 @@ class Player(abc.ABC):
 
     @abc.abstractmethod
     def come_back(self, closed: str, until: float) -> Logic[None]:
-        """Wait until a bot whose link closed, as `closed` says, has another one. Raises BotGoneError if it does not come, and
-        TimeIsUpError."""
+        """Wait until a bot whose link closed, as `closed` says, has another one. Raises BotGoneError if it does not
+        come, and TimeIsUpError."""
 
     @abc.abstractmethod
     def leave(self) -> Logic[None]:

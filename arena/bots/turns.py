@@ -24,7 +24,7 @@ class Turns:
         self._quick = 0  # answers of opponents in a row that came at once
 
     def opponent_took(self, ms: float) -> None:
-        """Its opponent answered after so many milliseconds."""
+        """Its opponent answered after `ms` milliseconds."""
         self._quick = self._quick + 1 if ms < _AT_ONCE_MS else 0
         self.stops_early = self._quick < self._needed
 

@@ -46,7 +46,12 @@ _COMMANDS: Final = {
 }
 _RENAMED: Final = {"again": "rerun"}
 _PLAYING: Final = {"play", "run", "sprt", "demo"}  # with worker processes
-_NEEDS_NO_WORKER: Final = {"-h", "--help", "human", "--scheduler"}  # words; written otherwise, one is started in vain
+_NEEDS_NO_WORKER: Final = {
+    "-h",
+    "--help",
+    "human",
+    "--scheduler",
+}  # words; written otherwise, one is started and not used
 
 
 class _Lazy(click.Group):

@@ -63,7 +63,7 @@ class RunningScore:
         self._new: list[RoundResult] = []  # not in the standings yet
 
     def opened(self, finished: int) -> None:
-        """Take note that the match begins, or resumes after so many rounds, which are in the journal."""
+        """Take note that the match begins, or resumes after this number of rounds, which are in the journal."""
         if finished and self._config.journal is not None:
             from arena.stats.standings import Standings, fold_once
 

@@ -125,7 +125,7 @@ def with_sandboxes(
     at_once: int = 1,
     recorded: Mapping[str, int | None] = MappingProxyType({}),
 ) -> tuple[S, ...]:
-    """The bots as they can be started. Refuses to go on if a sandbox cannot be had, or shows a path in `hidden`; says
+    """The bots as they can be started. Refuses to go on if a sandbox is unavailable, or shows a path in `hidden`; says
     so on stderr if it was only to be tried. Bots in a sandbox without a limit of memory get the one that is
     `recorded`, or one by how many of them run `at_once`, which is said as well."""
     from arena.sandbox.sandbox_check import SandboxError, settled

@@ -166,12 +166,12 @@ class ClusterClient:
             self.loop.close()
 
     async def _stay_connected(self) -> None:
-        patience_ends = time.monotonic() + self._patience
+        give_up_at = time.monotonic() + self._patience
         while not self._over.is_set():
             try:
                 client = await connected(self._address)
             except ClusterError as error:
-                if time.monotonic() > patience_ends:
+                if time.monotonic() > give_up_at:
                     self._tell(self._listener.failed, str(error))
                     return
                 await self._pause(0.5)
@@ -189,7 +189,7 @@ class ClusterClient:
             if not self._over.is_set():
                 waits = f"waiting up to {self._patience:.0f} s for another one at {self._address}, and for its workers"
                 self._tell(self._listener.lost, f"{reason}; {waits}")
-            patience_ends = time.monotonic() + self._patience
+            give_up_at = time.monotonic() + self._patience
 
     async def _leave(self, client: Any) -> None:
         """Leave the cluster as it was."""

@@ -60,7 +60,7 @@ class MachineFacts(msgspec.Struct, frozen=True):
     python: str
     packages: dict[str, str]
     bots: dict[str, BotFacts]
-    sandbox: str | None = None  # why the sandboxes that were asked for cannot be had
+    sandbox: str | None = None  # why the sandboxes that were asked for are unavailable
 
     def packed(self) -> bytes:
         return msgspec.json.encode(self)

@@ -1,6 +1,6 @@
 """Which Dask workers of a cluster may play: each is compared when it joins, and again when it did not answer.
 
-If none may, the organiser is told at once. If that lasts, the tournament stops: it would wait in vain.
+If none may, the organiser is told at once. If that lasts, the tournament stops instead of waiting for ever.
 """
 
 import asyncio

@@ -45,7 +45,9 @@ class Check:
 
     code: str
     title: str
-    make: Callable[["Examination"], Awaitable[str]]  # returns the message of a success, or raises MisbehaviourError for a
+    make: Callable[
+        ["Examination"], Awaitable[str]
+    ]  # returns the message of a success, or raises MisbehaviourError for a
     # failure, CheckWarning or SkipCheck
     plays: bool = True  # so it gets a share of the time
     needs_bot: bool = True  # False: it only judges what the others measured

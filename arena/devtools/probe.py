@@ -1,4 +1,5 @@
-"""One connection to a bot under check, on which a check can send anything. MisbehaviourError says what the bot did wrong."""
+"""One connection to a bot under check, on which a check can send anything. MisbehaviourError says what the bot did
+wrong."""
 
 import contextlib
 import math
@@ -84,7 +85,8 @@ class Round:
 
 
 class Probe:
-    """Plays matches with the bot. The methods that wait raise MisbehaviourError when the bot breaks the protocol or ends."""
+    """Plays matches with the bot. The methods that wait raise MisbehaviourError when the bot breaks the protocol or
+    ends."""
 
     def __init__(self, contact: Contact, limits: CheckLimits, mutate: LineMutator = plain):
         self.contact = contact
@@ -126,7 +128,8 @@ class Probe:
 
     async def play_match(self, rules: RuleSet, rounds: int, until: float = math.inf) -> int:
         """Plays a match and returns how many of its rounds were played to their end. When trio's clock says `until`,
-        the opponent gives up the round under way and all later ones. Raises MisbehaviourError at the bot's first fault."""
+        the opponent gives up the round under way and all later ones. Raises MisbehaviourError at the bot's first
+        fault."""
         await self.start_match(rules, rounds)
         played = 0
         for number in range(rounds):

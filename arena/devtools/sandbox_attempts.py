@@ -6,8 +6,9 @@ TARGETS is a file that Targets.read reads, and each NAME that of an attempt. Wit
 bot survives; it then also leaves a process that runs on, for the host to see what becomes of it. Each result is a line
 of JSON on stdout.
 
-Each attempt is a function. It returns what it got if the attack succeeded, and raises OSError or NoEffectError if it did not.
-The host lays out targets, and an attempt touches nothing else: without a sandbox the attacks succeed, and do no harm.
+Each attempt is a function. It returns what it got if the attack succeeded, and raises OSError or NoEffectError if it
+did not. The host lays out targets, and an attempt touches nothing else: without a sandbox the attacks succeed, and do
+no harm.
 
 This module uses only the standard library and runs on Python 3.9, because a copy of it runs inside the sandbox, on
 whatever interpreter is there.

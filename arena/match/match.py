@@ -210,8 +210,8 @@ class Match:
 
     def _killed(self, referee: Referee) -> Void | None:
         """Why the round is void, if the bot that would be charged was killed by something else than itself or its
-        limits. A bot without a sandbox can kill its keeper, so that is excused only so often. If the kernel killed it,
-        nobody knows who took the memory, so the arena failed."""
+        limits. A bot without a sandbox can kill its keeper, so that is excused only a number of times. If the kernel
+        killed it, nobody knows who took the memory, so the arena failed."""
         if referee.fault is None:
             return None
         assert referee.outcome is not None

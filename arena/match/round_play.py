@@ -105,8 +105,8 @@ class RoundPlay:
         return None
 
     def _ask_until_over(self) -> Logic[None]:
-        """Ask and apply answers as long as they come in time. Raises TimeIsUpError, RemoteProtocolError or BotGoneError if the
-        bot fails."""
+        """Ask and apply answers as long as they come in time. Raises TimeIsUpError, RemoteProtocolError or BotGoneError
+        if the bot fails."""
         referee, clock, messages = self._referee, self._clock, self._messages_by_seat
         watchers, look = self._watched
         while to_ask := referee.ask():
@@ -143,8 +143,8 @@ class RoundPlay:
     def _ask_again(
         self, request: EncodedRequest, question: Ask, closed: LinkClosedError
     ) -> Logic[tuple[BotMessage, Ask]]:
-        """Repeat the request each time the bot has reconnected. Raises TimeIsUpError, BotGoneError or RemoteProtocolError if
-        the bot fails."""
+        """Repeat the request each time the bot has reconnected. Raises TimeIsUpError, BotGoneError or
+        RemoteProtocolError if the bot fails."""
         player, messages = self._players[self._seat], self._messages_by_seat[self._seat]
         while True:
             yield from player.come_back(str(closed), question.until)

@@ -12,7 +12,7 @@ _GROUPS: Final = Path("/sys/fs/cgroup")
 
 
 def default_memory(at_once: int, machine: int) -> int:
-    """The limit in bytes of each of the bots that play at once on a machine with so many bytes."""
+    """The limit in bytes of each of the bots that play at once on a machine with `machine` bytes."""
     part = int(_PART * machine / at_once)
     return min(max(part, _LEAST), _MOST) // _MIB * _MIB
 

@@ -2,7 +2,7 @@
 
 The same fingerprint is not enough: a bot may load any file of its folder, such as weights.json, and its fingerprint has
 only those that the arena can name. So the folders are compared, too. Whatever is not certain counts as a difference: a
-test that is played in vain costs time, one that is left out lets a worse bot pass.
+test that is played without need costs time, one that is left out lets a worse bot pass.
 """
 
 import os

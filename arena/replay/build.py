@@ -9,7 +9,7 @@ import attrs
 from arena.journal.endings import Fault, check
 from arena.journal.lines import RoundLine, game_record
 from arena.replay.claim_reasons import Reason, reason_for
-from arena.replay.movements import DECKS, Change, Places, back_of, carried, movements, places_of
+from arena.replay.movements import DECKS, Change, Places, back_of, moved_cards, movements, places_of
 from arena.replay.positions import DrawnCard, Replay, ReplayStep, RoundFault, Since
 from engine.actions import Action, Kind
 from engine.cards import CARD_TEXTS, SEATS, Card, card_texts, is_clan, other
@@ -102,7 +102,7 @@ def _after_move(
         claim=claim,
         reason=claim.text(line.bots[other(seat)]) if claim else None,
         complete_since=_complete_since(last, after.position),
-        movements=tuple(movements(before.places, DECKS.values(), _carried(before, after, drawn))),
+        movements=tuple(movements(before.places, DECKS.values(), _moved_cards(before, after, drawn))),
         changes=tuple(_changes(before.position, after.position)),
         position=after.position,
     )
@@ -150,7 +150,7 @@ def _drawn(before: Position, after: Position, action: Action) -> Iterator[Card]:
         yield from was[: len(was) - len(now)]
 
 
-def _carried(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tuple[str, str, str]]:
+def _moved_cards(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """(card, source, target) for each card that changed places: first those of the move, then those that were drawn."""
     hand = f"hand{before.position.to_move}"
     draws = [(card, DECKS[back_of(card)], hand) for card in drawn]
@@ -158,7 +158,7 @@ def _carried(before: _Cards, after: _Cards, drawn: tuple[str, ...]) -> list[tupl
     for card, deck, _ in reversed(draws):
         undrawn[hand].remove(card)
         undrawn[deck].insert(0, card)
-    return [*carried(before.face_up, after.face_up | undrawn), *draws]
+    return [*moved_cards(before.face_up, after.face_up | undrawn), *draws]
 
 
 def _changes(before: Position, after: Position) -> Iterator[Change]:

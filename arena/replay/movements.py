@@ -65,7 +65,7 @@ def places_of(position: Position) -> Places:
     return places
 
 
-def carried(before: Places, after: Places) -> Iterator[tuple[str, str, str]]:
+def moved_cards(before: Places, after: Places) -> Iterator[tuple[str, str, str]]:
     """Yield (card, source, target) for each card that has changed places. `before` and `after` must show all faces,
     also in the decks."""
     gone: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ from protocol.messages import BotHello
 from protocol.names import twin_of
 
 _NETWORK: Final = 4  # times as many names as an address may a network have
-# New names of an address: as many times as it may have can come at once, then one each so many seconds.
+# New names of an address: as many times as it may have can come at once, then one every this many seconds.
 _NEW_NAMES_AT_ONCE, _NEW_NAME_SECONDS = 4, 10.0
 MOST_NAMES: Final = 4_000  # in all; a new one is compared with each of them
 
@@ -184,7 +184,8 @@ class Registry:
         return session_with(self._keys.get(name))
 
     def _refuse_twin(self, name: str) -> None:
-        """Raise AdmissionError if another bot has the name in another case. A bot that already takes part keeps its name."""
+        """Raise AdmissionError if another bot has the name in another case. A bot that already takes part keeps its
+        name."""
         if name not in self._roster and (twin := twin_of(name, (*self._in_file, *self._claims, *self._roster))):
             text = f"{name!r} is the same name as {twin!r}, which is taken: only the case differs; choose another name"
             raise AdmissionError(Refusal.NAME_TAKEN, text)

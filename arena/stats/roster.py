@@ -97,7 +97,7 @@ class Roster:
         return RatedPlayer(name, _only(versions), _only(programs), _only({*self.rules_of.get(name, ())}))
 
     def notes(self) -> list[str]:
-        """Remarks, if names are not told apart: which of them stand for several versions."""
+        """Remarks, if versions are not distinguished: which of them stand for several versions."""
         several = [f"{printable(name)} ({_described(each)})" for name, each in self.players().items() if len(each) > 1]
         together = f"Versions that are rated together: {'; '.join(several)}."
         return [f"{together} `arena table --by version` rates them apart."] if several else []
@@ -126,7 +126,7 @@ def _only(values: set[str | None]) -> str | None:
 
 
 class Naming:
-    """Gives each player of a round a label. Of the names in `versions`, versions are told apart, and of those in
+    """Gives each player of a round a label. Of the names in `versions`, versions are distinguished, and of those in
     `rules`, rule sets. `unasked` are the names of which nobody asked for that, so that a remark is due. Rounds have to
     come in the order of the journals."""
 
@@ -164,7 +164,7 @@ class Naming:
         return self._labels.get(self._key(player, self._roster.rules[self._tournament - 1]), name)
 
     def _key(self, player: RatedPlayer, rules: str | None) -> RatedPlayer:
-        """The player as far as it is told apart from others."""
+        """The player as far as it is distinguished from others."""
         known = player if player.bot in self._versions else RatedPlayer(player.bot)
         return attrs.evolve(known, rules=rules if player.bot in self._rules else None)
 
@@ -190,7 +190,7 @@ class Naming:
         return labels
 
     def described(self, label: str, roster: Roster) -> RatedPlayer:
-        """The player with this label, with what need not be told apart, too."""
+        """The player with this label, with what need not be distinguished, too."""
         player = self.players[label]
         whole = roster.of(player.bot)
         if player.bot not in self._versions:
@@ -198,7 +198,7 @@ class Naming:
         return attrs.evolve(player, rules=player.rules or whole.rules)
 
     def notes(self) -> list[str]:
-        """Remarks: what is told apart although nobody asked for it, and why."""
+        """Remarks: what is distinguished although nobody asked for it, and why."""
         reasons = {
             "several rule sets were played": self._rules,
             "the name stands for different programs": self._unasked,

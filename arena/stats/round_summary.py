@@ -40,7 +40,7 @@ class RoundResult(RoundName, frozen=True, tag_field="type", tag="round", kw_only
 
     @property
     def ended_by(self) -> str:
-        """How it ended, for lists: a round that a withdrawn bot did not play is told apart from a failed start."""
+        """How it ended, for lists: a round that a withdrawn bot did not play is distinguished from a failed start."""
         return WITHDRAWN if self.fault is not None and self.fault.is_forfeit else self.result.ending_name
 
     def seats_at_fault(self) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ def descriptor_of(stream: TextIO) -> int | None:
 
 def is_ready(descriptor: int, seconds: float = 0) -> bool:
     """Whether a write would not wait for a reader: it takes the bytes, or fails. A full pipe is not ready, and neither
-    is a terminal after Ctrl-S. Waits for so many seconds until it is ready."""
+    is a terminal after Ctrl-S. Waits for at most this many seconds until it is ready."""
     return bool(_polled(descriptor, seconds))
 
 

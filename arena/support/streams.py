@@ -158,7 +158,7 @@ class MeteredTcpStream(TcpStream):
         return data
 
     def delivered(self, count: int) -> None:
-        """Take note that so many bytes came out above."""
+        """Take note that this number of bytes came out above."""
         self._undelivered = max(0, self._undelivered - _OVERHEAD * count)
 
 

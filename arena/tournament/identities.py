@@ -2,8 +2,8 @@
 
 An identity is written once in each tournament, right before the first round that refers to it. A bot that changes
 between two runs is refused or accepted as the organiser wishes; one that changes during a run, or connects, is always
-accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are told apart. Only a
-format that is of one version of each bot ends as soon as a program changes.
+accepted, because no bot and no author shall be able to stop a tournament. In any case the rounds are distinguished.
+Only a format that is of one version of each bot ends as soon as a program changes.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -105,10 +105,10 @@ class Matchmaker:
             match = self._first_ready() or (self._first_ready() if self._drop_absent() else None)
             if match is not None:
                 self._running[match.id] = match, trio.current_time()
-                if self._at_our_cost(match):
+                if self._takes_a_place(match):
                     self._places[match.id] = match
                 return match
-            with trio.CancelScope(deadline=self._patience_ends()):
+            with trio.CancelScope(deadline=self._next_deadline()):
                 await self._news.wait()
         return None
 
@@ -154,7 +154,7 @@ class Matchmaker:
         for number in away:
             self._forfeits_from[number] = trio.current_time() + self._pace.forfeit_seconds
 
-    def _at_our_cost(self, match: PlannedMatch) -> bool:
+    def _takes_a_place(self, match: PlannedMatch) -> bool:
         return any(not self._bots[number].may_be_away for number in match.bots)
 
     def _names(self, pair: tuple[int, int]) -> list[str]:
@@ -248,7 +248,7 @@ class Matchmaker:
         until = self._remote_bots.away_until(spec.name) if spec.may_be_away else None
         return math.inf if until is None else max(until, self._forfeits_from.get(number, -math.inf))
 
-    def _patience_ends(self) -> float:
+    def _next_deadline(self) -> float:
         """When a match may begin or be given up although no bot connects and no match ends."""
         times = list(self._absent().values())
         if not self._running:

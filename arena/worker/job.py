@@ -167,7 +167,7 @@ class RoundSeen(Struct, frozen=True):
 
 
 class DealWanted(Struct, frozen=True):
-    """The match waits for the deal of this round, which was void so often."""
+    """The match waits for the deal of this round, which was void `voids` times."""
 
     match: str
     round: str

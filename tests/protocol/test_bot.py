@@ -184,7 +184,7 @@ def test_a_bot_without_io_takes_lines_and_gives_lines() -> None:
         {"type": "action", "id": 17, "move": "play r5 2"},
     ]
     assert told == ["the server says: r5 is not in your hand (illegal-move)"]
-    assert bot.left == EXAMPLES[Bye]
+    assert bot.bye == EXAMPLES[Bye]
 
 
 # stdout and stdin belong to the wire

@@ -1,70 +1,54 @@
-"""The listener of a server whose log is to be short: who comes and goes and what goes wrong, but no line per round."""
+"""What the short log of a server says: who comes and goes and what goes wrong, but no line per round."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from arena.cli.progress import Say
-from arena.cli.wording import fault_news, news_text, opened_text
+from arena.cli.wording import AnyEvent, fault_news, news, opening
 from arena.journal.endings import ENDINGS, Fault
-from arena.journal.lines import AnyRound, VoidLine
-from arena.server.server_events import CycleBegins, ServerEvent
+from arena.journal.lines import AnyRound
+from arena.server.server_events import CycleBegins
 from arena.support.text import counted
-from arena.tournament.tournament_events import (
-    BotIdentified,
-    RoundFinished,
-    RoundStarted,
-    RoundVoid,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-    VerdictAdvanced,
-)
+from arena.tournament.tournament_events import RoundFinished, TournamentOpened
 
 _SECONDS: Final = 60.0  # from one line about the rounds so far to the next
 
 
 class BriefLines:
-    """Prints what happens at a server without its rounds, which are counted once a minute. A cycle is named only if
-    other bots play in it than in the one before."""
+    """What happens at a server without its rounds, which are counted once a minute. A cycle is named only if other bots
+    play in it than in the one before."""
 
-    def __init__(self, say: Say, clock: Callable[[], float] = time.monotonic):
-        self._say = say
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._rounds = self._absent = 0
         self._said_at = clock()
         self._bots: list[str] = []
         self._is_open = False
 
-    def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
+    def lines(self, event: AnyEvent) -> Iterator[str]:
         match event:
             case TournamentOpened():
-                if not self._is_open and (text := opened_text(event)):  # each cycle of a server for ever opens one
-                    self._say(text)
+                if not self._is_open:  # each cycle of a server for ever opens one
+                    yield from opening(event)
                 self._is_open = True
-            case RoundStarted() | VerdictAdvanced() | TournamentEnded() | BotIdentified(changes=()):
-                pass
-            case RoundVoid(VoidLine(deal_exposed=True)):
-                pass  # a notice counts them
             case RoundFinished():
-                self._finished(event.line)
-            case CycleBegins() if event.bots == self._bots:
-                pass
+                yield from self._finished(event.line)
+            case CycleBegins():
+                if event.bots != self._bots:
+                    yield from news(event)
+                self._bots = event.bots
             case _:
-                if isinstance(event, CycleBegins):
-                    self._bots = event.bots
-                self._say(news_text(event))
+                yield from news(event)
 
-    def _finished(self, line: AnyRound) -> None:
+    def _finished(self, line: AnyRound) -> Iterator[str]:
         self._rounds += 1
         if _was_absent(line):
             self._absent += 1
         else:
-            for text in fault_news(line):
-                self._say(text)
+            yield from fault_news(line)
         if self._clock() - self._said_at >= _SECONDS:
             absent = f", {self._absent} of them lost by bots that were not there" if self._absent else ""
-            self._say(f"{counted(self._rounds, 'round')} so far{absent}")
+            yield f"{counted(self._rounds, 'round')} so far{absent}"
             self._said_at = self._clock()
 
 

@@ -42,12 +42,13 @@ def demo(rounds: int) -> None:
 
 def _demo_tournament(rules: str, rounds: int, journal: Path) -> None:
     from arena.cli.progress import progress_of
+    from arena.cli.tournament_progress import tournament_progress
 
     journal.unlink(missing_ok=True)
     options = {"rules": rules, "rounds": str(rounds), "journal": str(journal)}
     config = configured(lambda: from_command_line(list(BUNDLED_BOTS), (), options))
     click.echo(f"Round-robin of {', '.join(BUNDLED_BOTS)}: {rounds} rounds per match, rules {rules}\n")
     resume = ["run", *BUNDLED_BOTS, *(word for name, value in options.items() for word in (f"--{name}", value))]
-    play_and_report(config, progress_of(False, not sys.stderr.isatty(), journal), resume)
+    play_and_report(config, progress_of(tournament_progress, journal, quiet=not sys.stderr.isatty()), resume)
     print_standings([journal], cross=True)
     click.echo()

@@ -1,37 +1,46 @@
-"""The listener that shows a tournament on a terminal while it runs."""
+"""How a tournament is shown on a terminal while it runs, whatever of it is."""
 
-import time
-from collections import Counter
+from collections.abc import Iterable
+from typing import Protocol
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from arena.cli.progress import stamped
-from arena.cli.wording import fault_news, news_text, opened_text
-from arena.journal.lines import AnyRound, VoidLine
-from arena.server.server_events import ServerEvent
-from arena.tournament.tournament_events import (
-    BotIdentified,
-    RoundFinished,
-    RoundStarted,
-    RoundVoid,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-    VerdictAdvanced,
-)
+from arena.cli.wording import AnyEvent, Wording
+from arena.tournament.tournament_events import TournamentEnded, TournamentOpened
+
+
+class Figures(Protocol):
+    """What is kept up to date. It is worded when the screen is drawn, by a thread of its own, and not for each round:
+    so it changes while it is worded."""
+
+    def heard(self, event: AnyEvent, /) -> None: ...
+
+    def drawn(self) -> Iterable[RenderableType]:
+        """From top to bottom; a text is one line."""
+        ...
 
 
 class LiveDisplay:
-    """Keeps two lines up to date while a tournament runs: how much of it is played, and which bots lead. Prints faults
-    and the events of a server above them."""
+    """Keeps figures up to date while a tournament runs, and prints above them what the wordings have to say. When the
+    tournament is over, the figures stay on the screen, unless they are `transient`."""
 
-    def __init__(self, *, with_time: bool = False):
-        self._console = Console(stderr=True)
+    def __init__(
+        self,
+        figures: Figures,
+        *wordings: Wording,
+        on_stderr: bool = True,
+        transient: bool = False,
+        with_time: bool = False,
+    ):
+        self._figures = figures
+        self._wordings = wordings
+        self._console = Console(stderr=on_stderr)
+        self._transient = transient
         self._say = stamped(self._print) if with_time else self._print
-        self._figures: _Figures | None = None
+        self._live: Live | None = None
 
     def __enter__(self) -> "LiveDisplay":
         return self
@@ -39,77 +48,28 @@ class LiveDisplay:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def heard(self, event: ServerEvent | TournamentEvent, /) -> None:
+    def heard(self, event: AnyEvent, /) -> None:
+        self._figures.heard(event)
+        for wording in self._wordings:
+            for text in wording(event):
+                self._say(text)
         match event:
             case TournamentOpened():
-                if text := opened_text(event):
-                    self._say(text)
-                self._figures = _Figures(self._console, event.rounds, event.finished)
-            case RoundStarted() | VerdictAdvanced() | BotIdentified(changes=()):
-                pass
-            case RoundVoid(VoidLine(deal_exposed=True)):
-                pass  # a notice counts them
-            case RoundFinished():
-                self._finished(event.line)
+                self._live = Live(get_renderable=self._drawn, console=self._console, transient=self._transient)
+                self._live.start()
             case TournamentEnded():
                 self._stop()
-            case _:
-                self._say(news_text(event))
-
-    def _finished(self, line: AnyRound) -> None:
-        if self._figures is not None:
-            self._figures.count(line)
-        for text in fault_news(line):
-            self._say(text)
 
     def _stop(self) -> None:
-        if self._figures is not None:
-            self._figures.stop()
-            self._figures = None
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _drawn(self) -> Group:
+        parts = self._figures.drawn()
+        return Group(
+            *(Text(part, no_wrap=True, overflow="ellipsis") if isinstance(part, str) else part for part in parts)
+        )
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-class _Figures:
-    """The two lines, on the screen from construction until `stop`. They are worded when the screen is drawn, not for
-    each round."""
-
-    def __init__(self, console: Console, total: int, done: int):
-        self._progress = Progress(
-            MofNCompleteColumn(),
-            TextColumn("rounds"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-        )
-        self._task = self._progress.add_task("", total=total, completed=done, rate="")
-        self._began, self._before, self._count = time.monotonic(), done, 0
-        self._points: Counter[str] = Counter()
-        self._rounds: Counter[str] = Counter()
-        self._live = Live(get_renderable=self._drawn, console=console, refresh_per_second=10)
-        self._live.start()
-
-    def count(self, line: AnyRound) -> None:
-        self._count += 1
-        for name, points in zip(line.bots, line.result.points, strict=True):
-            self._points[name] += points
-            self._rounds[name] += 1
-
-    def _drawn(self) -> Group:
-        if self._count:
-            rate = self._count / max(time.monotonic() - self._began, 1e-9)
-            self._progress.update(self._task, completed=self._before + self._count, rate=f"{rate:.1f} rounds/s")
-        return Group(self._progress, Text(self._leaders(), no_wrap=True, overflow="ellipsis"))
-
-    def _leaders(self) -> str:
-        points = self._points.copy()  # rich draws in a thread of its own, and rounds are counted meanwhile
-        if not points:
-            return ""
-        averages = {name: total / self._rounds[name] for name, total in points.items() if self._rounds[name]}
-        best = sorted(averages, key=lambda name: -averages[name])[:3]
-        return "points per round: " + ", ".join(f"{name} {averages[name]:.2f}" for name in best)
-
-    def stop(self) -> None:
-        self._live.stop()

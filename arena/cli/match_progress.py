@@ -1,79 +1,104 @@
-"""The listeners of a single match: its rounds, and the score so far with its interval."""
+"""What is shown of a single match: its rounds, and the score so far with its interval."""
 
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
 import msgspec
 
-from arena.cli.guarded_output import guarded_output
-from arena.cli.progress import PlainLines, Say
+from arena.cli.forecast import Forecast
+from arena.cli.progress import PlainLines, Say, progress_of
 from arena.cli.shared import say_on_stderr
-from arena.cli.wording import duration_text
-from arena.journal.lines import AnyRound, TournamentLine, encoded
+from arena.cli.tournament_progress import RoundLines
+from arena.cli.wording import AnyEvent, Wording, duration_text, news, opening
+from arena.journal.lines import TournamentLine, encoded
 from arena.journal.reader import no_progress
 from arena.plan.config import Config
 from arena.stats.round_summary import RoundResult
-from arena.tournament.tournament_events import (
-    Listener,
-    RoundFinished,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-)
+from arena.tournament.tournament_events import Listener, RoundFinished, TournamentOpened
 
 if TYPE_CHECKING:
-    from arena.server.server_events import ServerEvent
+    from arena.server.server_events import ServerListener
     from arena.stats.standings import Standings
 
 _SHARES: Final = 10  # of a match after which the score is printed, where there is no terminal
-_REDRAWN: Final = 0.25  # seconds from one score on a terminal to the next
 _decode: Final = msgspec.json.Decoder(RoundResult).decode
 
 
-@contextmanager
-def match_progress(config: Config) -> "Iterator[Listener]":
+def match_progress(config: Config) -> "AbstractContextManager[ServerListener]":
     """The listener that the terminal asks for. If there is a journal, it never raises because its output cannot be
     written."""
-    with guarded_output(config.journal, needed=not config.kept), _match_progress(RunningScore(config)) as listener:
-        yield listener
+    return progress_of(partial(_shown, RunningScore(config)), config.journal, needed=not config.kept)
 
 
-def _match_progress(score: "RunningScore") -> "AbstractContextManager[Listener]":
+def _shown(score: "RunningScore") -> "AbstractContextManager[ServerListener]":
+    rounds = RoundLines(starts=False).lines
     if sys.stdout.isatty():
-        return LiveMatch(score)
-    lines = PlainLines(click.echo, starts=False, remark=say_on_stderr, forecast=True)
-    return nullcontext(MatchLines(lines, click.echo, score))
+        from arena.cli.live_display import LiveDisplay
+
+        return LiveDisplay(score, opening, rounds, news, on_stderr=False, transient=True)
+    wordings: dict[Wording, Say] = {opening: say_on_stderr, rounds: click.echo, news: click.echo}
+    wordings |= {Forecast().lines: say_on_stderr, score.lines: click.echo}
+    return nullcontext(PlainLines(wordings))
 
 
 def lines_of_match(say: Say) -> "AbstractContextManager[Listener]":
     """The listener for a match in which a person plays, who knows the score: only a line for each round."""
-    return nullcontext(PlainLines(say, starts=False, remark=say_on_stderr))
+    return nullcontext(PlainLines({opening: say_on_stderr, RoundLines(starts=False).lines: say, news: say}))
 
 
 class RunningScore:
-    """The score of a match while it is played."""
+    """The score of a match while it is played, and on a terminal the time left."""
 
     def __init__(self, config: Config):
         self._config = config
         self._standings: Standings | None = None
-        self._new: list[RoundResult] = []  # not in the standings yet
+        self._new: deque[RoundResult] = deque()  # not in the standings yet
+        self._total = self._before = self._finished = 0
+        self._began = self._finished_at = 0.0
+        self._text = ""
 
-    def opened(self, finished: int) -> None:
-        """Take note that the match begins, or resumes after this number of rounds, which are in the journal."""
-        if finished and self._config.journal is not None:
+    def heard(self, event: AnyEvent, /) -> None:
+        match event:
+            case TournamentOpened():
+                self._total, self._before, self._finished = event.rounds, event.finished, event.finished
+                self._resume()
+                self._began = time.monotonic()
+            case RoundFinished():
+                self._new.append(_decode(encoded(event.line)))
+                self._finished_at = time.monotonic()
+                self._finished += 1
+
+    def lines(self, event: AnyEvent) -> Iterator[str]:
+        """The score after each tenth of the match."""
+        self.heard(event)
+        if isinstance(event, RoundFinished):
+            before, now = (_SHARES * count // self._total for count in (self._finished - 1, self._finished))
+            if now > before and self._finished < self._total and self._total >= _SHARES:
+                yield self._score()
+
+    def drawn(self) -> list[str]:
+        finished = self._finished  # further rounds finish meanwhile
+        rounds = f"{finished} of {self._total} rounds"
+        if finished == self._before:
+            return [rounds]
+        left = (self._finished_at - self._began) / (finished - self._before) * (self._total - finished)
+        return [self._score(), f"{rounds}, about {duration_text(left)} left"]
+
+    def _resume(self) -> None:
+        """Begin with the rounds that are in the journal."""
+        if self._finished and self._config.journal is not None:
             from arena.stats.standings import Standings, fold_once
 
             rounds = fold_once([self._config.journal], Standings(), RoundResult, lambda *_: None, no_progress)
             self._standings, _ = rounds
 
-    def add(self, line: AnyRound) -> None:
-        self._new.append(_decode(encoded(line)))
-
-    def text(self) -> str:
+    def _score(self) -> str:
         """The score so far, of at least one round."""
         from arena.journal.tournament_state import TournamentState
         from arena.stats.match_score import running_text  # loads numpy, which nothing needs before
@@ -83,79 +108,8 @@ class RunningScore:
             self._standings = Standings()
             opening = TournamentLine(config=self._config.recorded(), started="")
             self._standings.begin(TournamentState(opening))
-        for line in self._new:
-            self._standings.add(line)
-        self._new.clear()
-        return running_text(self._standings, self._config.bots[0].name, self._config.bots[1].name)
-
-
-class MatchLines:
-    """Prints the lines of rounds, and the score after each tenth of the match."""
-
-    def __init__(self, lines: PlainLines, say: Say, score: RunningScore):
-        self._lines = lines
-        self._say = say
-        self._score = score
-        self._total = self._finished = 0
-
-    def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
-        self._lines.heard(event)
-        match event:
-            case TournamentOpened():
-                self._total, self._finished = event.rounds, event.finished
-                self._score.opened(event.finished)
-            case RoundFinished():
-                self._score.add(event.line)
-                self._finished += 1
-                before, now = (_SHARES * count // self._total for count in (self._finished - 1, self._finished))
-                if now > before and self._finished < self._total and self._total >= _SHARES:
-                    self._say(self._score.text())
-
-
-class LiveMatch:
-    """Prints the lines of rounds on a terminal, and keeps the score so far and the time left up to date below them."""
-
-    def __init__(self, score: RunningScore):
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
-
-        self._console = Console()
-        self._lines = PlainLines(self._print, starts=False)
-        self._score = score
-        self._live = Live(console=self._console, transient=True, auto_refresh=False)
-        self._worded = Text
-        self._total = self._finished = self._before = 0
-        self._began = self._drawn = time.monotonic()
-
-    def __enter__(self) -> "LiveMatch":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
-        self._lines.heard(event)
-        match event:
-            case TournamentOpened():
-                self._total, self._finished, self._before = event.rounds, event.finished, event.finished
-                self._score.opened(event.finished)
-                self._began = time.monotonic()
-                self._live.update(f"{event.finished} of {event.rounds} rounds", refresh=True)
-            case RoundFinished():
-                self._score.add(event.line)
-                self._finished += 1
-                if time.monotonic() - self._drawn > _REDRAWN:
-                    self._draw()
-            case TournamentEnded():
-                self._live.update("", refresh=True)
-
-    def _draw(self) -> None:
-        now = self._drawn = time.monotonic()
-        left = (now - self._began) / (self._finished - self._before) * (self._total - self._finished)
-        text = f"{self._score.text()}\n{self._finished} of {self._total} rounds, about {duration_text(left)} left"
-        self._live.update(self._worded(text, no_wrap=True, overflow="ellipsis"), refresh=True)
-
-    def _print(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        if self._new:
+            while self._new:
+                self._standings.add(self._new.popleft())
+            self._text = running_text(self._standings, self._config.bots[0].name, self._config.bots[1].name)
+        return self._text

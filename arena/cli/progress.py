@@ -1,67 +1,40 @@
-"""Listeners that print the events of a tournament: a live display on a terminal, plain lines or JSON elsewhere."""
+"""How the events of a tournament are shown, whatever of them is: as lines, as JSON, or not at all. On a terminal there
+is a display, too (live_display.py)."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.forecast import Forecast
 from arena.cli.guarded_output import guarded_output, json_event
-from arena.cli.shared import say_on_stderr
-from arena.cli.wording import (
-    ending_text,
-    fault_lines,
-    news_text,
-    opened_text,
-    pairing,
-    score_text,
-)
-from arena.journal.lines import AnyRound, VoidLine, is_forfeit
+from arena.cli.wording import AnyEvent, Wording, news_text
 from arena.support.timestamps import log_time
-from arena.tournament.tournament_events import (
-    BotIdentified,
-    RoundFinished,
-    RoundStarted,
-    RoundVoid,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-    VerdictAdvanced,
-)
+from arena.tournament.tournament_events import TournamentEvent
 
 if TYPE_CHECKING:
-    from arena.server.server_events import ServerEvent, ServerListener
+    from arena.server.server_events import ServerListener
 
 Say = Callable[[str], None]
+# Makes the listener for people, once nothing that it prints can raise.
+MakeListener = Callable[[], "AbstractContextManager[ServerListener]"]
 
 
 @contextmanager
 def progress_of(
-    events: bool, quiet: bool, journal: Path | None, *, brief: bool = False, with_time: bool = False
+    shown: MakeListener, journal: Path | None, *, events: bool = False, quiet: bool = False, needed: bool = False
 ) -> "Iterator[ServerListener]":
-    """The listener that the options and the terminal ask for. It never raises because its output cannot be written."""
-    with guarded_output(journal, events=events), _listening(events, quiet, brief, with_time) as listener:
-        yield listener
-
-
-def _listening(events: bool, quiet: bool, brief: bool, with_time: bool) -> "AbstractContextManager[ServerListener]":
-    if events:
-        return nullcontext(JsonEvents(click.echo))
-    if quiet:
-        return nullcontext(Quiet())
-    say = stamped(say_on_stderr) if with_time else say_on_stderr
-    if brief:
-        from arena.cli.brief_lines import BriefLines
-
-        return nullcontext(BriefLines(say))
-    if sys.stderr.isatty():
-        from arena.cli.live_display import LiveDisplay
-
-        return LiveDisplay(with_time=with_time)
-    return nullcontext(PlainLines(say, forecast=not with_time))
+    """The listener that the options ask for, which is `shown` if they ask for no other. It never raises because its
+    output cannot be written, unless stdout is `needed` because nothing else keeps what is played."""
+    with guarded_output(journal, events=events, needed=needed):
+        if events:
+            yield JsonEvents(click.echo)
+        elif quiet:
+            yield Quiet()
+        else:
+            with shown() as listener:
+                yield listener
 
 
 def stamped(say: Say) -> Say:
@@ -78,64 +51,20 @@ def stamped(say: Say) -> Say:
 class Quiet:
     """Prints nothing."""
 
-    def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
+    def heard(self, event: AnyEvent, /) -> None:
         pass
 
 
 class PlainLines:
-    """Prints a line for each round, worded as chess tools do. The line about rounds that were played before goes to
-    `remark`, if it is given, and so does, with `forecast`, the one about how long it will take."""
+    """Prints what each of the wordings has to say of an event, in the way that it is given with."""
 
-    def __init__(self, say: Say, *, starts: bool = True, remark: Say | None = None, forecast: bool = False):
-        self._say, self._starts = say, starts
-        self._foretells = forecast
-        self._forecast = Forecast(0)
-        self._remark = remark or say
-        self._total = 0
-        self._numbers: dict[str, int] = {}
-        self._next = 1
+    def __init__(self, wordings: Mapping[Wording, Say]):
+        self._wordings = wordings
 
-    def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
-        match event:
-            case TournamentOpened():
-                self._total, self._next = event.rounds, event.finished + 1
-                self._numbers.clear()
-                self._forecast = Forecast(event.rounds - event.finished)
-                if text := opened_text(event):
-                    self._remark(text)
-            case BotIdentified(changes=()):
-                pass  # no news: it is the first of its name
-            case RoundStarted():
-                self._started(event)
-            case RoundFinished():
-                self._finished(event.line)
-            case TournamentEnded() | VerdictAdvanced():
-                pass
-            case RoundVoid(VoidLine(deal_exposed=True)):
-                pass  # a notice counts them
-            case _:
-                self._say(news_text(event))
-
-    def _started(self, event: RoundStarted) -> None:
-        self._forecast.started()
-        if event.planned.id not in self._numbers:
-            self._numbers[event.planned.id] = self._next
-            self._next += 1
-        if self._starts:
-            number = self._numbers[event.planned.id]
-            self._say(f"Started round {number} of {self._total} ({pairing(event.bots)})")
-
-    def _finished(self, line: AnyRound) -> None:
-        number = self._numbers.pop(line.id, None)
-        if number is None:  # forfeited without being started
-            number, self._next = self._next, self._next + 1
-        if is_forfeit(line):
-            return  # the withdrawal was printed already
-        self._say(f"Finished round {number} ({pairing(line.bots)}): {score_text(line)} {{{ending_text(line)}}}")
-        for text in fault_lines(line):
-            self._say(f"  round {line.id}: {text}")
-        if (forecast := self._forecast.finished()) and self._foretells:
-            self._remark(forecast)
+    def heard(self, event: AnyEvent, /) -> None:
+        for wording, say in self._wordings.items():
+            for text in wording(event):
+                say(text)
 
 
 class JsonEvents:
@@ -144,6 +73,6 @@ class JsonEvents:
     def __init__(self, say: Say):
         self._say = say
 
-    def heard(self, event: "ServerEvent | TournamentEvent", /) -> None:
+    def heard(self, event: AnyEvent, /) -> None:
         text = {} if isinstance(event, TournamentEvent) else {"text": news_text(event)}
         self._say(json_event(event.kind, text | event.facts()))

@@ -1,5 +1,6 @@
 """`arena serve` and `arena token`: the commands of an organiser whose bots connect."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
     """
     from arena.cli.keys import begin_key
     from arena.cli.progress import progress_of, stamped
+    from arena.cli.tournament_progress import tournament_progress
     from arena.plan.server_config import read_server_file
     from arena.server.server import serve as run_server
 
@@ -55,7 +57,8 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
     config, server = configured(lambda: read_server_file(file, given(options)))
     config = tournament_with_sandboxes(config, [file, *(server.certificate or ())], config.concurrency)
     try:
-        with journal_errors(), progress_of(events, quiet, config.journal, brief=brief, with_time=True) as listener:
+        shown = partial(tournament_progress, brief=brief, with_time=True)
+        with journal_errors(), progress_of(shown, config.journal, events=events, quiet=quiet) as listener:
             ran = run_server(config, server, listener, begin_key(or_pipe=server.begin == "key"))
     except (AddressError, ConfigError) as error:
         raise InputError(str(error)) from None

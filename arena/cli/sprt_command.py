@@ -3,10 +3,9 @@
 import enum
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 import click
 
@@ -18,9 +17,6 @@ from arena.journal.sequential_test import Answer, End, SprtState
 from arena.plan.config import Config
 from arena.plan.options import BOT, SPRT, TOURNAMENT
 from arena.plan.sprt_config import test_from_command_line
-
-if TYPE_CHECKING:
-    from arena.tournament.tournament_events import Listener
 
 _STATUS: Final = {Answer.BETTER: 0, Answer.NOT_BETTER: 1, Answer.UNDECIDED: 3}
 _NOT_OF_A_TEST: Final = ("format", "cycles", "rounds", "changed")  # a test of two versions at once says nothing
@@ -85,8 +81,12 @@ def _config(bots: Sequence[str], options: dict[str, str]) -> Config:
 
 def play_test(config: Config, shown: SprtOutput, quiet: bool, hidden: Sequence[Path] = ()) -> NoReturn:
     """Plays what is left of a sequential test, prints its result, and exits."""
+    from arena.cli.progress import progress_of
+    from arena.cli.sprt_progress import sprt_progress
+
     _refuse_same_bot(config, shown, quiet)
-    config, ran = played(config, _listening(config.journal, shown, quiet), hidden)
+    progress = progress_of(sprt_progress, config.journal, events=shown is SprtOutput.EVENTS, quiet=quiet)
+    config, ran = played(config, progress, hidden)
     state = ran.verdict
     assert isinstance(state, SprtState)
     assert config.journal is not None
@@ -119,28 +119,6 @@ def _refuse_same_bot(config: Config, shown: SprtOutput, quiet: bool) -> None:
     print_test(state, shown)
     click.echo(f"Compared were their commands, their settings, and {COMPARED}.", err=True)
     sys.exit(_STATUS[state.answer])
-
-
-@contextmanager
-def _listening(journal: Path | None, shown: SprtOutput, quiet: bool) -> "Iterator[Listener]":
-    """The listener that the options ask for. It never raises because its output cannot be written: that would end the
-    test with the status of a verdict."""
-    from arena.cli.guarded_output import guarded_output
-
-    with guarded_output(journal, events=shown is SprtOutput.EVENTS), _listener(shown, quiet) as listener:
-        yield listener
-
-
-def _listener(shown: SprtOutput, quiet: bool) -> "AbstractContextManager[Listener]":
-    from arena.cli.progress import JsonEvents, Quiet
-
-    if shown is SprtOutput.EVENTS:
-        return nullcontext(JsonEvents(click.echo))
-    if quiet:
-        return nullcontext(Quiet())
-    from arena.cli.sprt_progress import sprt_progress
-
-    return sprt_progress()
 
 
 def print_test(state: SprtState, shown: SprtOutput) -> None:

@@ -1,178 +1,94 @@
-"""Listeners that print how a sequential test goes: a live display on a terminal, a line now and then elsewhere."""
+"""What is shown of a sequential test: how far it is, on a terminal all the time and in a pipe now and then."""
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
+from arena.cli.progress import PlainLines
 from arena.cli.shared import say_on_stderr
-from arena.cli.wording import duration_text, fault_news, news_text, opened_text
-from arena.journal.lines import AnyRound, VoidLine
+from arena.cli.wording import AnyEvent, duration_text, faults, news, opening
 from arena.journal.sequential_test import SprtState
 from arena.stats.sprt_report import counts_text, elo_text, faults_text, pairs_to_come, ratio_text
 from arena.support.text import counted
-from arena.tournament.tournament_events import (
-    BotIdentified,
-    BotReadmitted,
-    BotWithdrawn,
-    Listener,
-    Noticed,
-    RoundFinished,
-    RoundStarted,
-    RoundVoid,
-    TournamentEnded,
-    TournamentEvent,
-    TournamentOpened,
-    VerdictAdvanced,
-)
+from arena.tournament.tournament_events import TournamentOpened, VerdictAdvanced
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from arena.server.server_events import ServerListener
 
 _SHOWN_FAULTS: Final = 10  # one by one; further ones are only counted
 _GROWTH: Final = 1.5  # from one line to the next, so that a long test does not print thousands
 
 
-def sprt_progress() -> "AbstractContextManager[Listener]":
-    return LiveSprt() if sys.stderr.isatty() else nullcontext(SprtLines(say_on_stderr))
+def sprt_progress() -> "AbstractContextManager[ServerListener]":
+    """The listener that the terminal asks for."""
+    test, wordings = RunningTest(), (_opening, FirstFaults().lines, news)
+    if sys.stderr.isatty():
+        from arena.cli.live_display import LiveDisplay
+
+        return LiveDisplay(test, *wordings)
+    return nullcontext(PlainLines(dict.fromkeys([*wordings, test.lines], say_on_stderr)))
 
 
-class _Pace:
-    """How fast this run plays pairs."""
+def _opening(event: AnyEvent) -> Iterator[str]:
+    if isinstance(event, TournamentOpened) and event.finished:  # without a total: most of a test is never played
+        yield f"{counted(event.finished, 'round is', 'rounds are')} in the journal already."
+    else:
+        yield from opening(event)
+
+
+class FirstFaults:
+    """What went wrong in the first rounds with a fault."""
 
     def __init__(self) -> None:
+        self._rounds = 0
+
+    def lines(self, event: AnyEvent) -> Iterator[str]:
+        if texts := faults(event):
+            self._rounds += 1
+            if self._rounds <= _SHOWN_FAULTS:
+                yield from texts
+            elif self._rounds == _SHOWN_FAULTS + 1:
+                yield "Further faults are only counted."
+
+
+class RunningTest:
+    """How far a sequential test is, and how fast this run plays pairs."""
+
+    def __init__(self) -> None:
+        self._state: SprtState | None = None
         self._began = time.monotonic()
-        self._before: int | None = None
+        self._before = 0  # pairs that were played before this run
+        self._next = 1.0  # the number of pairs at which there is a line in a pipe
 
-    def seconds(self, state: SprtState, pairs: int) -> float | None:
-        """About how long this number of pairs takes; None if it is not known yet."""
-        if self._before is None:
-            self._before = state.counted
-        played = state.counted - self._before
-        return pairs * (time.monotonic() - self._began) / played if played else None
-
-
-def _to_come(state: SprtState, pace: _Pace) -> str:
-    took, left = pace.seconds(state, 1), pairs_to_come(state)
-    if left is None:
-        return counted(state.counted, "pair")
-    time_left = "" if took is None else f", {duration_text(left * took)}"
-    return f"{counted(state.counted, 'pair')}, about {left} to come{time_left}"
-
-
-class _Incidents:
-    """Prints what happens besides results: faults, and rounds that are played again."""
-
-    def __init__(self, say: Callable[[str], None]):
-        self._say = say
-        self._faults = 0
-
-    def heard(self, event: RoundFinished | RoundVoid | BotWithdrawn | BotReadmitted | BotIdentified | Noticed) -> None:
-        match event:
-            case RoundFinished():
-                if event.line.fault:
-                    self._fault(event.line)
-            case BotIdentified(changes=()):
-                pass
-            case RoundVoid(VoidLine(deal_exposed=True)):
-                pass  # a notice counts them
-            case _:
-                self._say(news_text(event))
-
-    def _fault(self, line: AnyRound) -> None:
-        self._faults += 1
-        if self._faults <= _SHOWN_FAULTS:
-            for text in fault_news(line):
-                self._say(text)
-        elif self._faults == _SHOWN_FAULTS + 1:
-            self._say("Further faults are only counted.")
-
-
-class SprtLines:
-    """Prints a line each time that a test has half as many pairs again."""
-
-    __test__ = False
-
-    def __init__(self, say: Callable[[str], None]):
-        self._say = say
-        self._incidents = _Incidents(say)
-        self._pace = _Pace()
-        self._next = 1.0
-
-    def heard(self, event: TournamentEvent, /) -> None:
+    def heard(self, event: AnyEvent, /) -> None:
         match event:
             case VerdictAdvanced(SprtState() as state):
-                self._advanced(state)
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
-                self._incidents.heard(event)
-            case TournamentOpened():
-                if text := _opened_text(event):
-                    self._say(text)
-            case RoundStarted() | TournamentEnded() | VerdictAdvanced():
-                pass
+                if self._state is None:
+                    self._before = state.counted
+                self._state = state
 
-    def _advanced(self, state: SprtState) -> None:
-        self._pace.seconds(state, 1)
-        if state.counted >= self._next and state.end is None:
+    def lines(self, event: AnyEvent) -> Iterator[str]:
+        """A line each time that there are half as many pairs again."""
+        self.heard(event)
+        state = self._state
+        if state is not None and state.counted >= self._next and state.end is None:
             self._next = max(state.counted + 1, state.counted * _GROWTH)
             parts = ratio_text(state), counts_text(state), elo_text(state), faults_text(state)
-            self._say("  ".join([*parts, _to_come(state, self._pace)]))
+            yield "  ".join([*parts, self._to_come(state)])
 
-
-class LiveSprt:
-    """Keeps three lines up to date while a test runs, and prints faults above them."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        self._console = Console(stderr=True)
-        self._incidents = _Incidents(self._print)
-        self._pace = _Pace()
-        self._state: SprtState | None = None
-        self._live = Live(get_renderable=self._drawn, console=self._console, refresh_per_second=4)
-
-    def __enter__(self) -> "LiveSprt":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def heard(self, event: TournamentEvent, /) -> None:
-        match event:
-            case VerdictAdvanced(SprtState() as state):
-                self._pace.seconds(state, 1)
-                self._state = state
-            case RoundFinished() | RoundVoid() | BotWithdrawn() | BotReadmitted() | BotIdentified() | Noticed():
-                self._incidents.heard(event)
-            case TournamentOpened():
-                if text := _opened_text(event):
-                    self._print(text)
-            case RoundStarted() | TournamentEnded() | VerdictAdvanced():
-                pass
-
-    def _print(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def _drawn(self) -> "Group":
-        from rich.console import Group
-        from rich.text import Text
-
-        state = self._state  # rich draws in a thread of its own, and the state changes meanwhile
+    def drawn(self) -> list[str]:
+        state = self._state  # it changes meanwhile
         if state is None or not state.counted:
-            lines = ["The first pair is being played."]
-        else:
-            lines = [
-                f"{ratio_text(state)}  {counts_text(state)}",
-                elo_text(state),
-                f"{_to_come(state, self._pace)}  {faults_text(state)}",
-            ]
-        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
+            return ["The first pair is being played."]
+        counts = f"{ratio_text(state)}  {counts_text(state)}"
+        return [counts, elo_text(state), f"{self._to_come(state)}  {faults_text(state)}"]
 
-
-def _opened_text(event: TournamentOpened) -> str | None:
-    if not event.finished:
-        return opened_text(event)
-    return f"{counted(event.finished, 'round is', 'rounds are')} in the journal already."
+    def _to_come(self, state: SprtState) -> str:
+        pairs, left, played = counted(state.counted, "pair"), pairs_to_come(state), state.counted - self._before
+        if left is None:
+            return pairs
+        took = time.monotonic() - self._began
+        time_left = f", {duration_text(left * (took / played))}" if played else ""
+        return f"{pairs}, about {left} to come{time_left}"

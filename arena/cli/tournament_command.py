@@ -140,6 +140,7 @@ def run(
       arena run cup.toml --scheduler tcp://192.168.1.10:8786
     """
     from arena.cli.progress import progress_of
+    from arena.cli.tournament_progress import tournament_progress
 
     if cluster.ship and cluster.scheduler is None:
         raise InputError("--ship sends folders to the machines of a cluster; name its scheduler: --scheduler")
@@ -151,7 +152,8 @@ def run(
         from arena.cli.sprt_command import SprtOutput, play_test
 
         play_test(config, SprtOutput.EVENTS if events else SprtOutput.TEXT, quiet, hidden)
-    play_and_report(config, progress_of(events, quiet, config.journal), hidden=hidden, cluster=cluster)
+    progress = progress_of(tournament_progress, config.journal, events=events, quiet=quiet)
+    play_and_report(config, progress, hidden=hidden, cluster=cluster)
     if not events:
         assert config.journal is not None
         with unless_reader_left(config.journal):

@@ -1,6 +1,7 @@
 """The texts for the events of a tournament. Pure."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from arena.journal.lines import AnyRound, VoidLine, is_forfeit
 from arena.support.text import printable, printable_lines
@@ -10,12 +11,21 @@ from arena.tournament.tournament_events import (
     BotWithdrawn,
     Comeback,
     Noticed,
+    RoundFinished,
+    RoundStarted,
     RoundVoid,
+    TournamentEnded,
+    TournamentEvent,
     TournamentOpened,
+    VerdictAdvanced,
 )
 
 if TYPE_CHECKING:
     from arena.server.server_events import ServerEvent
+
+AnyEvent: TypeAlias = "ServerEvent | TournamentEvent"
+# The lines about an event. What is shown of a tournament is put together of these; each knows some of the events.
+Wording = Callable[[AnyEvent], Iterable[str]]
 
 _REASONS: Final = {
     "five-stones": "five stones",
@@ -33,14 +43,17 @@ _REASONS: Final = {
 }
 
 
-def opened_text(event: TournamentOpened) -> str | None:
+def opening(event: AnyEvent) -> Iterator[str]:
     """A line about the rounds that are in the journal already. If there are none, one about the hash with which the
-    organiser can prove later what was fixed now; None if there is no such hash."""
-    if not event.finished:
-        return _publish_text(event.opening_hash) if event.opening_hash else None
-    left = "nothing is left to play" if event.finished == event.rounds else "resuming"
-    are = "is" if event.finished == 1 else "are"
-    return f"{event.finished} of {event.rounds} rounds {are} in the journal already: {left}."
+    organiser can prove later what was fixed now; none if there is no such hash."""
+    match event:
+        case TournamentOpened(finished=0):
+            if event.opening_hash:
+                yield _publish_text(event.opening_hash)
+        case TournamentOpened():
+            left = "nothing is left to play" if event.finished == event.rounds else "resuming"
+            are = "is" if event.finished == 1 else "are"
+            yield f"{event.finished} of {event.rounds} rounds {are} in the journal already: {left}."
 
 
 def _publish_text(opening_hash: str) -> str:
@@ -98,6 +111,24 @@ def fault_news(line: AnyRound) -> list[str]:
     if line.fault is None or is_forfeit(line):
         return []
     return [f"Round {line.id} ({pairing(line.bots)}): {ending_text(line)}: {text}" for text in fault_lines(line)]
+
+
+def faults(event: AnyEvent) -> list[str]:
+    """Of a round that is finished, only what went wrong."""
+    return fault_news(event.line) if isinstance(event, RoundFinished) else []
+
+
+def news(event: AnyEvent) -> Iterator[str]:
+    """A line about whatever happens besides rounds that are played and their results."""
+    match event:
+        case TournamentOpened() | RoundStarted() | RoundFinished() | VerdictAdvanced() | TournamentEnded():
+            pass
+        case BotIdentified(changes=()):
+            pass  # no news: it is the first of its name
+        case RoundVoid(VoidLine(deal_exposed=True)):
+            pass  # a notice counts them
+        case _:
+            yield news_text(event)
 
 
 def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted | Noticed | ServerEvent") -> str:

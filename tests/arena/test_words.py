@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trio
 
-from arena.cli.progress import PlainLines
+from arena.cli.tournament_progress import lines_of_rounds
 from arena.client.bridge import stay_connected
 from arena.client.dial import ConnectError, Destination
 from arena.client.tally import Tally
@@ -143,7 +143,7 @@ def test_a_resume_knows_the_same_and_plays_the_same(journals: tuple[Path, Path])
 def test_the_lines_of_forfeited_rounds_are_not_printed(journals: tuple[Path, Path]) -> None:
     for path in journals:
         said: list[str] = []
-        listener = PlainLines(said.append)
+        listener = lines_of_rounds(said.append)
         rounds = rounds_in(path)
         for line in rounds:
             listener.heard(RoundFinished(line))

@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 
-from arena.cli.progress import PlainLines
+from arena.cli.tournament_progress import lines_of_rounds
 from arena.journal.likelihood import llr, t_value
 from arena.journal.lines import Journal, encoded
 from arena.plan.config import from_command_line
@@ -120,7 +120,7 @@ def parts() -> Iterator[list[str]]:
     _, ledger = begin_unrecorded(config)
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         bare = best(lambda _: os.write(nowhere.fileno(), b"x"))
-        lines = PlainLines(partial(print, file=nowhere, flush=True))
+        lines = lines_of_rounds(partial(print, file=nowhere, flush=True))
         works: dict[str, Callable[[int], Any]] = {
             "derive the deal": lambda number: key.deal(planned[number], base),
             "hash the deal": lambda _: hash_of(revealed),

@@ -2,16 +2,22 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 
 from arena.cli.brief_lines import BriefLines
-from arena.cli.progress import PlainLines, stamped
+from arena.cli.match_progress import lines_of_match, match_progress
+from arena.cli.progress import MakeListener, PlainLines, stamped
 from arena.cli.server_wording import server_text
+from arena.cli.sprt_progress import sprt_progress
+from arena.cli.tournament_progress import BarAndLeaders, lines_of_rounds, tournament_progress
 from arena.journal.file import line_hash
-from arena.journal.lines import FaultLine, ResultLine
+from arena.journal.lines import BotLine, FaultLine, ResultLine, VoidLine
+from arena.plan.config import from_command_line
 from arena.server.server_events import (
     BotCame,
     BotLeft,
@@ -22,7 +28,14 @@ from arena.server.server_events import (
     PeerRefused,
     ServerEvent,
 )
-from arena.tournament.tournament_events import RoundFinished, TournamentEnded, TournamentEvent, TournamentOpened
+from arena.tournament.tournament_events import (
+    BotIdentified,
+    RoundFinished,
+    RoundVoid,
+    TournamentEnded,
+    TournamentEvent,
+    TournamentOpened,
+)
 from tests.helpers.commands import arena
 from tests.helpers.pty_session import arena_in_terminal
 from tests.helpers.rounds import round_line
@@ -66,12 +79,12 @@ def test_each_of_several_lines_has_date_and_time() -> None:
 
 def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when_it_resumes() -> None:
     said: list[str] = []
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0))
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=4))
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=10))
+    lines_of_rounds(said.append).heard(TournamentOpened(rounds=10, finished=0))
+    lines_of_rounds(said.append).heard(TournamentOpened(rounds=10, finished=4))
+    lines_of_rounds(said.append).heard(TournamentOpened(rounds=10, finished=10))
     opening_hash = line_hash(b"an opening line\n")
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=0, opening_hash=opening_hash))
-    PlainLines(said.append).heard(TournamentOpened(rounds=10, finished=1, opening_hash=opening_hash))
+    lines_of_rounds(said.append).heard(TournamentOpened(rounds=10, finished=0, opening_hash=opening_hash))
+    lines_of_rounds(said.append).heard(TournamentOpened(rounds=10, finished=1, opening_hash=opening_hash))
     assert said == [
         "4 of 10 rounds are in the journal already: resuming.",
         "10 of 10 rounds are in the journal already: nothing is left to play.",
@@ -83,7 +96,7 @@ def test_a_tournament_says_what_to_publish_when_it_begins_and_how_far_it_is_when
 def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> None:
     said: list[str] = []
     now = 0.0
-    brief = BriefLines(said.append, lambda: now)
+    brief = PlainLines({BriefLines(lambda: now).lines: said.append})
     played = round_line("1.1-2.1", ResultLine(0, "five-stones", (5, 0), (None,) * 9))
     absent = round_line("1.1-3.1", ResultLine(0, "failed-to-start", (5, 0), (None,) * 9), fault=FaultLine(1, "away"))
     late = round_line("1.2-3.1", ResultLine(0, "timeout", (5, 0), (None,) * 9), fault=FaultLine(1, "no answer"))
@@ -110,6 +123,44 @@ def test_a_brief_log_has_no_lines_of_rounds_but_counts_them_once_a_minute() -> N
         "b has left (192.0.2.7)",
         "9 rounds so far, 3 of them lost by bots that were not there",
     ]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        tournament_progress,
+        partial(tournament_progress, brief=True),
+        partial(tournament_progress, with_time=True),
+        partial(match_progress, from_command_line(["greedy", "random"], (), {})),
+        partial(lines_of_match, print),
+        sprt_progress,
+    ],
+)
+def test_in_a_pipe_nobody_is_told_of_a_first_version_nor_of_single_rounds_that_a_notice_counts(
+    shown: MakeListener, capsys: pytest.CaptureFixture[str]
+) -> None:
+    void = VoidLine(id="1.1-2.1", match="1.1-2", round=1, bots=("a", "b"), reason="lost", started="")
+    with shown() as listener:
+        listener.heard(TournamentOpened(rounds=20, finished=0))
+        listener.heard(BotIdentified(BotLine(v=1, id="a", name="a", started=""), changes=()))
+        listener.heard(RoundVoid(msgspec.structs.replace(void, deal_exposed=True)))
+        listener.heard(RoundVoid(void))
+        listener.heard(TournamentEnded(20, 20))
+    told = capsys.readouterr()
+    (line,) = (told.out + told.err).splitlines()
+    assert line.endswith("Void round 1.1-2.1 (a vs b), will be played again: lost")
+
+
+def test_the_leaders_on_a_terminal_are_those_of_the_tournament_that_is_played_now() -> None:
+    figures = BarAndLeaders()
+    line = round_line("1.1-2.1", ResultLine(0, "five-stones", (5, 2), (None,) * 9))
+    figures.heard(TournamentOpened(rounds=2, finished=0))
+    figures.heard(RoundFinished(line))
+    figures.heard(RoundFinished(line))
+    _, leaders = figures.drawn()
+    assert leaders == f"points per round: {line.bots[0]} 5.00, {line.bots[1]} 2.00"
+    figures.heard(TournamentOpened(rounds=2, finished=0))
+    assert list(figures.drawn())[1:] == [""]
 
 
 def test_a_log_has_one_level(tmp_path: Path) -> None:

@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.sprt_progress import FirstFaults, RunningTest
+from arena.journal.lines import FaultLine, ResultLine
+from arena.journal.sequential_test import SprtState
+from arena.plan.sprt import Sprt
+from arena.tournament.tournament_events import RoundFinished, VerdictAdvanced
 from tests.helpers.commands import arena
 from tests.helpers.journals import write
 from tests.helpers.paths import ROOT, STEADY_BOT
 from tests.helpers.pty_session import arena_in_terminal
+from tests.helpers.rounds import round_line
 from tests.helpers.running import running
 from tests.helpers.tournaments import steady
 
@@ -140,6 +146,31 @@ def test_progress_in_a_pipe_has_the_words_that_chess_programmers_know(tmp_path: 
         assert "Faults: new 0, base 0" in line
     assert "Elo: not known (new won every round, but they are too few to tell)" in lines[0]
     assert re.search(r"Elo: [+-].* \(95 %; biased by stopping\)", lines[-1])
+
+
+def test_lines_come_with_each_half_as_many_pairs_again_and_a_display_has_figures_from_the_first_pair() -> None:
+    piped, live, told = RunningTest(), RunningTest(), []
+    for pairs in range(20):
+        event = VerdictAdvanced(SprtState(Sprt(), ("new", "base"), most_pairs=500, pairs=(0, 0, pairs, 0, 0)))
+        live.heard(event)
+        told += [(pairs, line) for line in piped.lines(event)]
+        drawn = live.drawn()
+        if not pairs:
+            assert drawn == ["The first pair is being played."]
+        else:
+            assert [line.partition(":")[0] for line in drawn[:2]] == ["LLR", "Elo"]
+            assert drawn[2].startswith(f"{pairs} pair")
+    assert [pairs for pairs, _ in told] == [1, 2, 3, 5, 8, 12, 18]
+    assert all(line.startswith("LLR: ") for _, line in told)
+
+
+def test_of_many_faults_the_first_ten_are_told() -> None:
+    faults = FirstFaults()
+    good = round_line("1.1-2.1", ResultLine(0, "five-stones", (5, 0), (None,) * 9))
+    bad = round_line("1.1-2.2", ResultLine(0, "timeout", (5, 0), (None,) * 9), fault=FaultLine(1, "no answer"))
+    told = [line for each in [good, bad] * 13 for line in faults.lines(RoundFinished(each))]
+    words = f"Round 1.1-2.2 ({bad.bots[0]} vs {bad.bots[1]}): {bad.bots[1]} loses on time: no answer"
+    assert told == [*[words] * 10, "Further faults are only counted."]
 
 
 def test_the_live_display_shows_the_ratio_the_counts_and_what_is_to_come(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from arena.cli.live_display import LiveDisplay
-from arena.cli.progress import PlainLines
+from arena.cli.tournament_progress import BarAndLeaders, lines_of_rounds
+from arena.cli.wording import faults, news
 from arena.client.dial import ConnectError
 from arena.client.spectate import Screen, json_line
 from arena.journal.endings import Fault
@@ -140,7 +141,7 @@ def _faulty() -> RoundLine:
 def test_the_live_line_and_the_plain_lines_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     void = VoidLine(id="m.1", match="m", round=1, bots=("a", "b"), reason=f"late{EVIL}", started="")
     said: list[str] = []
-    for listener in (PlainLines(said.append), LiveDisplay()):
+    for listener in (lines_of_rounds(said.append), LiveDisplay(BarAndLeaders(), faults, news)):
         listener.heard(RoundFinished(_faulty()))
         listener.heard(RoundVoid(void))
         listener.heard(BotCame(f"anna{EVIL}", 1, "127.0.0.1"))

@@ -10,7 +10,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from arena.cli.progress import PlainLines, Quiet
+from arena.cli.progress import Quiet
+from arena.cli.tournament_progress import lines_of_rounds
 from arena.journal.endings import Fault
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
@@ -222,7 +223,7 @@ def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
     lines = played(configured("x=false", "y=sh -c 'exit 3'", journal=journal, max_faults="0"))
     assert [(line.result.winner, line.result.points) for line in lines] == [(None, (0, 0))] * 2
     said: list[str] = []
-    PlainLines(said.append).heard(RoundFinished(lines[0]))
+    lines_of_rounds(said.append).heard(RoundFinished(lines[0]))
     assert said[0] == "Finished round 1 (x vs y): 0-0 {neither bot started}"
     assert re.fullmatch(r"  round 1\.1-2\.1: x: the bot .* before it said hello; exit status 1.*", said[1])
     assert re.fullmatch(r"  round 1\.1-2\.1: y: the bot .* before it said hello; exit status 3.*", said[2])

@@ -8,7 +8,8 @@ import attrs
 import pytest
 import trio
 
-from arena.cli.progress import PlainLines, Quiet
+from arena.cli.progress import Quiet
+from arena.cli.tournament_progress import lines_of_rounds
 from arena.journal.lines import JournalLine, ResultLine, RoundLine, VoidLine, read
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
@@ -83,7 +84,8 @@ def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None
 
     said: list[str] = []
     config = attrs.evolve(configured("greedy", "random", journal=journal, rounds="8"), seed="")
-    run_tournament(config, PlainLines(said.append), make_pool=lambda _config, hear, _rulings, _fail: _Pool(hear, play))
+    listener = lines_of_rounds(said.append)
+    run_tournament(config, listener, make_pool=lambda _config, hear, _rulings, _fail: _Pool(hear, play))
     notice, void = (line for line in said if "the machine was lost" in line)
     assert void == ("Void round 1.1-2.1 (greedy vs random), will be played again: the machine was lost")
     assert notice == (

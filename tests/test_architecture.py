@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -53,16 +55,25 @@ NOT_IN_PROTOCOL = NOT_IN_ENGINE | {"ssl", "select", "selectors", "sys", "shutil"
 NOT_LOADED_BY_PROTOCOL = NOT_IN_PROTOCOL - {"os", "io", "time", "datetime", "sys"} | {"trio", "http", "urllib.request"}
 
 
-def imports(path: Path) -> set[str]:
-    """Every module that the file names, wherever the statement stands: at the top, in a function, in TYPE_CHECKING."""
+def imports(path: Path, *, only_for_types: bool = True) -> set[str]:
+    """Every module that the file names, wherever the statement stands: at the top, in a function, and in TYPE_CHECKING
+    unless what is imported `only_for_types` is left out."""
+    tree = ast.parse(path.read_text())
+    types = {each for node in ast.walk(tree) if is_for_types(node) for each in ast.walk(node)}
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
+        if node in types and not only_for_types:
+            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def modules(package: str) -> list[Path]:
@@ -138,6 +149,51 @@ def test_no_way_of_importing_escapes_the_ladder(text: str, tmp_path: Path) -> No
     assert against_the_ladder("journal", imports(path)) == {"stats"}
     assert against_the_ladder("bots", imports(path)) == {"stats"}  # they share a row
     assert against_the_ladder("cli", imports(path)) == set()
+
+
+def cycle_among(paths: Mapping[str, Path], *, only_for_types: bool) -> list[str]:
+    """Modules that import each other in a circle; none if there is no circle."""
+    graph = {}
+    for name, path in paths.items():
+        used = imports(path, only_for_types=only_for_types)
+        graph[name] = {each if each in paths else each.rpartition(".")[0] for each in used}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1]
+        return cycle
+    return []
+
+
+# Two modules that know each other are one module in two files. An import for types counts as much as one in a function:
+# a reader needs both. The engine is the exception: `Game` is one class whose rules and positions are in files of their
+# own, and these take the game that calls them.
+@pytest.mark.parametrize(("package", "only_for_types"), [("arena", True), ("protocol", True), ("engine", False)])
+def test_no_modules_import_each_other(package: str, only_for_types: bool) -> None:
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in modules(package)
+    }
+    assert cycle_among(paths, only_for_types=only_for_types) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import room.one",
+        "from room import one",
+        "from room.one import name",
+        "def late() -> None:\n    from room import one",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from room.one import name",
+    ],
+)
+def test_no_circle_of_imports_escapes(text: str, tmp_path: Path) -> None:
+    paths = {f"room.{name}": tmp_path / f"{name}.py" for name in ("one", "two", "three")}
+    for name, imported in (("one", "import room.two"), ("two", "import room.three"), ("three", text)):
+        paths[f"room.{name}"].write_text(imported)
+    assert set(cycle_among(paths, only_for_types=True)) == set(paths)
+    paths["room.three"].write_text("import room.four")
+    assert cycle_among(paths, only_for_types=True) == []
 
 
 def impurities(path: Path, forbidden: set[str]) -> set[str]:

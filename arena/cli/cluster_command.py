@@ -2,11 +2,10 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -14,9 +13,9 @@ import click
 from msgspec import Struct
 
 from arena.cli import completion
-from arena.cli.shared import InputError, configured, given, journal_errors, options_of
-from arena.plan.config import Config, ConfigError, from_command_line
-from arena.plan.options import BOT, JOURNAL, TOURNAMENT
+from arena.cli.shared import InputError, configured, given, journal_errors, options_of, tournament_of
+from arena.plan.config import Config
+from arena.plan.options import BOT, TOURNAMENT
 
 if TYPE_CHECKING:
     from arena.cluster.preparation import Machine, Terms
@@ -98,17 +97,6 @@ def cluster_check(bots: tuple[str, ...], scheduler: str, ship: bool, **options: 
     wrong = sum(bool(machine.problems) for machine in machines)
     click.echo(f"{wrong} of {len(machines)} Dask workers cannot play." if wrong else f"All {len(machines)} can play.")
     sys.exit(1 if wrong else 0)
-
-
-def tournament_of(bots: Sequence[str], specs: Sequence[str], options: dict[str, str]) -> Config:
-    """The tournament of a file, or of bots, all of which the arena starts. Raises ConfigError."""
-    if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
-        from arena.plan.config_file import from_file
-
-        return from_file(Path(bots[0]), options)
-    if files := [bot for bot in bots if bot.endswith(".toml")]:
-        raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
-    return from_command_line(bots, specs, {"journal": JOURNAL} | options)
 
 
 def play_on_cluster(

@@ -119,6 +119,20 @@ def configured(make: Callable[[], T]) -> T:
         raise InputError(with_short_words(str(error))) from None
 
 
+def tournament_of(bots: Sequence[str], specs: Sequence[str], options: dict[str, str]) -> "Config":
+    """The tournament of a file, or of bots, all of which the arena starts. Raises ConfigError."""
+    from arena.plan.config import ConfigError, from_command_line
+    from arena.plan.options import JOURNAL
+
+    if len(bots) == 1 and bots[0].endswith(".toml") and not specs:
+        from arena.plan.config_file import from_file
+
+        return from_file(Path(bots[0]), options)
+    if files := [bot for bot in bots if bot.endswith(".toml")]:
+        raise ConfigError(f"{files[0]!r}: a tournament file stands alone; write all other bots into it")
+    return from_command_line(bots, specs, {"journal": JOURNAL} | options)
+
+
 def with_sandboxes(
     bots: Sequence[S],
     hidden: Sequence[Path] = (),

@@ -14,7 +14,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli import completion
-from arena.cli.cluster_command import Cluster, no_cluster_for_match, scheduler_option, ship_option, tournament_of
+from arena.cli.cluster_command import Cluster, no_cluster_for_match, scheduler_option, ship_option
 from arena.cli.human import with_person
 from arena.cli.outcome import play_and_report, played, report_outcome, unless_reader_left
 from arena.cli.shared import (
@@ -25,6 +25,7 @@ from arena.cli.shared import (
     given,
     options_of,
     quiet_option,
+    tournament_of,
 )
 from arena.cli.table_command import print_standings
 from arena.plan.config import Config, from_command_line

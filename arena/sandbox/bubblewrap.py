@@ -148,6 +148,10 @@ def program_problem(wrote: str) -> str:
     """Why bwrap, which wrote this on stderr, could not run the program of a bot. Raises OSError if it failed before it
     came to the program, which is not the bot's fault: its sandbox could be made when the run began. bwrap ends alike in
     both cases, and tells them apart only by naming the call that failed."""
+    # Nothing else shows it. --json-status-fd reports the exit of a program that ran, and nothing of one that did not.
+    # Whether bwrap took a byte from --block-fd would show that all mounts were made; but it forks after that, and a bot
+    # would lose because the machine was short of processes. A program of ours between bwrap and the bot's, which could
+    # report the errno, would have to run in every sandbox, whatever of this machine is shown there.
     if "execvp" not in wrote:
         raise OSError(errno.ECHILD, f"bubblewrap could not make the sandbox of a bot: {wrote or 'it said nothing'}")
     return f"its program cannot be run in the sandbox; {wrote}"

@@ -8,7 +8,6 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-import attrs
 import click
 from msgspec import Struct
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from arena.tournament.tournament_events import Listener
 
 _INSTALL: Final = "pip install 'schotten-arena[dask]'"
-_WAITING: Final = 4  # matches that wait for a thread of the cluster, for each one that has one
-_FEWEST_WAITING: Final = 256  # in all: more machines may join
 
 
 class Cluster(Struct, frozen=True):
@@ -111,8 +108,7 @@ def play_on_cluster(
     from arena.cluster.cluster_pool import ClusterPool
     from arena.tournament.run import run_tournament
 
-    make_pool = partial(ClusterPool, scheduler=scheduler, terms=terms, most=config.chosen)
-    config = attrs.evolve(config, concurrency=max(_FEWEST_WAITING, _WAITING * (config.chosen or len(machines))))
+    make_pool = partial(ClusterPool, scheduler=scheduler, terms=terms, machines=len(machines))
     with journal_errors(), listening as listener:
         return run_tournament(config, listener, make_pool=make_pool)
 

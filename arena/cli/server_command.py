@@ -55,7 +55,7 @@ def serve(file: Path, events: bool, quiet: bool, brief: bool, **options: Any) ->
     if events + quiet + brief > 1:
         raise click.UsageError("--events, --quiet and --brief exclude each other: choose one")
     config, server = configured(lambda: read_server_file(file, given(options)))
-    config = tournament_with_sandboxes(config, [file, *(server.certificate or ())], config.concurrency)
+    config = tournament_with_sandboxes(config, [file, *(server.certificate or ())], config.matches_at_once)
     try:
         shown = partial(tournament_progress, brief=brief, with_time=True)
         with journal_errors(), progress_of(shown, config.journal, events=events, quiet=quiet) as listener:

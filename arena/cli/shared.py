@@ -188,7 +188,7 @@ def tournament_with_sandboxes(
     if config.journal is not None:
         hidden, recorded = [*belongings(config.journal), *hidden], _recorded_memory(config.journal)
     planned = pairing_count(len(config.bots), config.form) * config.cycles
-    at_once = 2 * min(config.concurrency, planned if most_matches is None else most_matches)
+    at_once = 2 * min(config.matches_at_once, planned if most_matches is None else most_matches)
     return attrs.evolve(config, bots=with_sandboxes(config.bots, hidden, at_once, recorded))
 
 

@@ -42,6 +42,8 @@ from arena.worker.job import (
     Setup,
 )
 
+_WAITING: Final = 4  # matches that wait for a thread of the cluster, for each one that has one
+_FEWEST_WAITING: Final = 256  # in all: more machines may join
 _BEAT: Final = 2.0  # seconds: a beat to another machine costs more than one to a local worker
 
 
@@ -55,9 +57,10 @@ class ClusterPool:
         *,
         scheduler: str,
         terms: Terms,
-        most: int | None = None,
+        machines: int,
     ):
-        """`most` matches are played at once, or as many as the cluster has threads."""
+        """As many matches are played at once as the organiser chose, or as the cluster has threads. `machines` are
+        those that it has now."""
         assert config.key is not None
         self._config = config
         self._key: DealKey = config.key
@@ -66,7 +69,8 @@ class ClusterPool:
         self._fail = fail
         self._scheduler = scheduler
         self._terms = terms
-        self._most = most
+        self._most = config.concurrency
+        self.most_matches = max(_FEWEST_WAITING, _WAITING * (self._most or machines))
         self._waiting: deque[WaitingMatch] = deque()
         self._open: dict[str, WaitingMatch] = {}  # by id: under way
         self._workers: list[ClusterWorker] = []

@@ -53,7 +53,7 @@ class Config:
     max_voids: MaxVoids
     event: str
     site: str
-    concurrency: int
+    concurrency: int | None  # matches at once, as the organiser chose it; None if the arena may choose
     journal: Path | None
     workers: int | None = None  # processes that play the matches; None if the arena may choose
     affinity: bool | None = None  # whether each of them has a core for itself and its bots; None: while it helps
@@ -62,12 +62,16 @@ class Config:
     changed: OnChange = OnChange.REFUSE  # what to do if a bot has changed since a journal's last rounds
     sprt: Sprt | None = None  # if it is a sequential test: it ends as soon as it is decided
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
-    chosen: int | None = None  # the concurrency, if the organiser chose it
 
     @property
     def most_workers(self) -> int:
         """How many processes play matches at once, if there are enough matches."""
-        return self.workers or min(self.concurrency, len(os.sched_getaffinity(0)))
+        return self.workers or min(self.matches_at_once, len(os.sched_getaffinity(0)))
+
+    @property
+    def matches_at_once(self) -> int:
+        """How many matches this machine plays at once."""
+        return self.concurrency or len(os.sched_getaffinity(0))
 
     @property
     def person(self) -> PersonSpec | None:
@@ -313,9 +317,8 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         max_voids=values.get("max-voids", SHARE),
         event=values.get("event", ""),
         site=values.get("site", ""),
-        concurrency=values.get("concurrency", len(os.sched_getaffinity(0))),
+        concurrency=values.get("concurrency"),
         journal=Path(journal) if journal else None,
-        chosen=values.get("concurrency"),
         workers=values.get("workers"),
         affinity=values.get("affinity"),
         changed=values.get("changed", OnChange.REFUSE),

@@ -1,6 +1,6 @@
 """Choose the match that begins next: the first in the order of the schedule whose bots are both available.
 
-Bots that the arena starts are available whenever this machine has room for another match (`concurrency`). Bots from
+Bots that the arena starts are available whenever those who play have room for another match (`most_matches`). Bots from
 outside are available while they have a free connection; each connection plays one match at a time. Matches among them
 cost this machine little and do not count. A match that waits for a lost connection gives its place to another one. The
 arena waits for absent bots as long as there is anything else to play. Then, once their grace time is over, their
@@ -71,7 +71,7 @@ class Matchmaker:
         matches: Iterable[PlannedMatch],
         bots: tuple[AnySpec, ...],
         remote_bots: Presence,
-        concurrency: int,
+        most_matches: int,
         withdrawn: Container[str] = (),
     ):
         self._bots = bots
@@ -81,7 +81,7 @@ class Matchmaker:
         self._at_home: deque[PlannedMatch] = deque()  # only between bots that the arena starts
         self._forfeited: deque[PlannedMatch] = deque()  # likewise, found to be of bots that are withdrawn
         self._waiting = _Waiting()  # with bots from outside
-        self._concurrency = concurrency
+        self._most_matches = most_matches
         self._places: dict[MatchId, PlannedMatch] = {}  # the matches under way with bots that the arena starts
         self._running: dict[MatchId, tuple[PlannedMatch, float]] = {}  # when each match began
         self._dropped: set[int] = set()  # bots that nobody waits for any more, until they come back
@@ -178,7 +178,7 @@ class Matchmaker:
     def _has_room(self) -> bool:
         waiting = sum(any(map(self._is_awaited, match.bots)) for match in self._places.values())
         # Bots that come back at the same time make at most twice as many matches, so that no other bot is late by it.
-        return len(self._places) - min(waiting, self._concurrency) < self._concurrency
+        return len(self._places) - min(waiting, self._most_matches) < self._most_matches
 
     def _first_ready(self) -> PlannedMatch | None:
         if self._has_room and (at_home := self._next_at_home()) is not None:

@@ -47,7 +47,7 @@ class PlayHere:
         audience: Audience | None,
         tasks: trio.Nursery,
     ):
-        self._pool = PlayerPool(config.bots, remote_bots, TrioProcesses(tasks), config.concurrency, stderr)
+        self._pool = PlayerPool(config.bots, remote_bots, TrioProcesses(tasks), config.matches_at_once, stderr)
         self._owner = OwnerLogic(owner)
         self._audience = audience
         self._watch = Watchdog()

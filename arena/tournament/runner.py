@@ -106,13 +106,6 @@ class Tournament:
         self._writer = JournalWriter(journal, listener)
         self._remote_bots = remote_bots
         self._audience = audience
-        self._matchmaker = Matchmaker(
-            next_matches(self._state),
-            config.bots,
-            presence or NobodyConnects(),
-            config.concurrency,
-            ledger.withdrawn,
-        )
         self.stopped = False
         self.warnings: list[str] = []
         self._stderr = StderrKeeper(self._beside("stderr"), self.warn)
@@ -122,6 +115,13 @@ class Tournament:
         self._failures = Failures(config, ledger)
         pool = make_pool(config, self.hear, self._rulings, self._fail) if make_pool else None
         self._pool: AnyPool = pool or WorkerPool(config, self.hear, self._rulings, spare)
+        self._matchmaker = Matchmaker(
+            next_matches(self._state),
+            config.bots,
+            presence or NobodyConnects(),
+            self._pool.most_matches,
+            ledger.withdrawn,
+        )
         self._playing = trio.CancelScope()
 
     @property

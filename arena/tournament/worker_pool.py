@@ -247,6 +247,10 @@ class PoolWorker:
 class AnyPool(Protocol):
     """Who plays the matches between bots that the arena starts."""
 
+    @property
+    def most_matches(self) -> int:
+        """How many matches it takes at once, though some may wait."""
+
     def open(self) -> AbstractAsyncContextManager[None]:
         """Matches can be played during the block."""
 
@@ -267,8 +271,9 @@ class WorkerPool:
     decided. `spare` is a worker that was started early."""
 
     def __init__(self, config: Config, hear: Hear, rulings: Callable[[], Rulings], spare: WorkerProcess | None = None):
+        self.most_matches = config.matches_at_once
         self._most = config.most_workers
-        self._setup = Setup(math.ceil(config.concurrency / self._most), config.affinity)
+        self._setup = Setup(math.ceil(self.most_matches / self._most), config.affinity)
         self._hear = hear
         self._rulings = rulings
         self._spare = spare

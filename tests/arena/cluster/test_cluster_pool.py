@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 import socket
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -25,7 +26,7 @@ from arena.cluster.machines import Machines
 from arena.cluster.pace import Pace
 from arena.cluster.preparation import Machine, Terms, prepared
 from arena.cluster.worker_connection import RemoteWorker
-from arena.plan.config import Config
+from arena.plan.config import Config, from_command_line
 from arena.plan.deals import DealKey
 from arena.plan.schedule import MatchId
 from arena.tournament.worker_pool import Death
@@ -68,11 +69,12 @@ def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "ClusterClient", lambda *_: nullcontext(Unconnected()))
 
 
-def crew_of(config: Config, key: DealKey, heard: list[Report]) -> ClusterPool:
+def crew_of(config: Config, key: DealKey, heard: list[Report], machines: int = 2) -> ClusterPool:
     async def hear(report: Report) -> None:
         heard.append(report)
 
-    return ClusterPool(attrs.evolve(config, key=key), hear, Rulings, pytest.fail, scheduler="", terms=TERMS)
+    config = attrs.evolve(config, key=key)
+    return ClusterPool(config, hear, Rulings, pytest.fail, scheduler="", terms=TERMS, machines=machines)
 
 
 async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJob) -> None:
@@ -80,6 +82,13 @@ async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJ
 
 
 @pytest.mark.usefixtures("no_bridge")
+def test_concurrency_limits_what_is_played_and_not_what_waits() -> None:
+    for concurrency, machines, waiting in ((None, 2, 256), (None, 100, 400), (3, 100, 256), (100, 2, 400)):
+        config = attrs.evolve(from_command_line(["greedy", "random"], (), {}), concurrency=concurrency)
+        assert config.matches_at_once == (concurrency or len(os.sched_getaffinity(0)))
+        assert crew_of(config, DealKey("secret"), [], machines).most_matches == waiting
+
+
 def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> None:
     config, ends = configured("greedy", "random"), list[Death | None]()
     first = job_of(config)

@@ -27,6 +27,7 @@ Play = Callable[[MatchJob, Hear], Awaitable[Death | None]]
 class _Pool:
     hear: Hear
     play_match: Play
+    most_matches: int = 2
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:

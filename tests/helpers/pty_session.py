@@ -72,22 +72,26 @@ class PtySession:
         """Whether the last screen that the command drew has arrived to its end."""
         return self.raw.rfind(_DRAWN) >= self.raw.rfind(_TOP)
 
-    def _read(self, seconds: float) -> None:
+    def _read(self, seconds: float) -> bool:
+        """Show what has arrived, or arrives in this time. Returns whether anything did."""
         if self._descriptor < 0:
             time.sleep(seconds)
-            return
+            return False
         ready, _, _ = select.select([self._descriptor], [], [], seconds)
         if ready:
             with contextlib.suppress(OSError):  # the other end is closed: the command has ended
                 data = os.read(self._descriptor, 65536)
                 self.raw += data
                 self._stream.feed(data)
+                return bool(data)
+        return False
 
     def has_ended(self) -> bool:
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                self._read(0.1)
+                while self._read(0.1):
+                    pass  # one read may return only a part of what it wrote at its end
                 self.status = os.waitstatus_to_exitcode(status)
         return self.status is not None
 

@@ -1,7 +1,8 @@
 """The launcher: the process that forks keepers (see keeper.py). It imports little, so that forking is quick.
 
 If a keeper is killed, its bot's processes become children of the launcher, which kills every child that is not a
-keeper.
+keeper. When the arena closes its end of the socket, or dies, the launcher kills all that is left, and exits. That bwrap
+ends with its parent is not enough: in its first milliseconds, the first process inside of a sandbox does not.
 
 This module uses only the standard library, because it runs without site packages.
 """
@@ -41,13 +42,14 @@ def main() -> None:
     while True:
         for descriptor, _ in poll.poll(_PAUSE * 1000 if strangers else None):
             if descriptor in keepers:
-                _, status = os.waitpid(keepers.pop(descriptor), 0)
-                strangers |= status != 0  # a keeper that exits normally leaves no process behind
+                os.waitpid(keepers.pop(descriptor), 0)
+                strangers = True  # perhaps; whatever its exit status, to look is quick
                 poll.unregister(descriptor)
                 os.close(descriptor)
                 continue
             message, descriptors, _, _ = socket.recv_fds(arena, 16, _DESCRIPTORS)
             if not message:
+                kill_descendants(_any_left)  # keepers, too: each may have been killed just now
                 return
             if len(descriptors) != _DESCRIPTORS:  # this process ran out of descriptors
                 for each in descriptors:
@@ -87,11 +89,12 @@ def _fork_keeper(descriptors: list[int], ours: list[int]) -> int | None:
 
 def _end_strangers(keepers: Collection[int]) -> bool:
     """Kill all children that are not keepers, for a moment, and return whether any are left."""
+    return not kill_descendants(lambda: _any_left(keepers), keepers, _SECONDS_FOR_STRANGERS)
 
-    def any_left() -> bool:
-        for pid in children_of(os.getpid()):
-            if pid not in keepers:
-                os.waitpid(pid, os.WNOHANG)
-        return any(pid not in keepers for pid in children_of(os.getpid()))
 
-    return any_left() and not kill_descendants(any_left, keepers, _SECONDS_FOR_STRANGERS)
+def _any_left(keepers: Collection[int] = ()) -> bool:
+    """Reap the children that are not keepers and have exited, and return whether there are others."""
+    for pid in children_of(os.getpid()):
+        if pid not in keepers:
+            os.waitpid(pid, os.WNOHANG)
+    return any(pid not in keepers for pid in children_of(os.getpid()))

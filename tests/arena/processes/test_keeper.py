@@ -29,6 +29,7 @@ from arena.processes.process_tree import children_by_parent, children_of, descen
 from arena.tournament.run import run_tournament
 from tests.helpers.drivers import RunLogic, both_drivers
 from tests.helpers.jobs import KeepingOwner, job_of, play_job
+from tests.helpers.paths import ROOT
 from tests.helpers.processes import bad_command, is_running
 from tests.helpers.tournaments import configured, played, steady
 
@@ -376,6 +377,61 @@ def test_nothing_of_a_bot_lives_longer_than_an_arena_that_is_killed(tmp_path: Pa
     while any(map(is_running, pids)):
         assert time.monotonic() < limit
         time.sleep(0.01)
+
+
+def test_the_launcher_ends_what_a_keeper_left_that_was_killed_just_before_the_arena() -> None:
+    """Here it learns of both ends at once."""
+    code = """
+import os, signal, trio
+from arena.plan.bot_spec import BotSpec
+from arena.processes.bot_process import running_launcher, spawn
+
+async def main():
+    async with spawn(BotSpec("x", ("/bin/sleep", "1000"))) as process:
+        launcher = running_launcher().pid
+        os.kill(launcher, signal.SIGSTOP)
+        os.waitid(os.P_PID, launcher, os.WSTOPPED)
+        os.kill(process.kept.keeper, signal.SIGKILL)
+        await process.wait_exit()
+        print(launcher, process.pid, flush=True)
+        os._exit(0)
+
+trio.run(main)
+"""
+    arena = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    launcher, bot = map(int, arena.stdout.split())
+    assert is_running(bot)
+    os.kill(launcher, signal.SIGCONT)
+    limit = time.monotonic() + 300
+    while is_running(bot) or is_running(launcher):
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_the_launcher_ends_what_a_keeper_left_that_exited_as_if_nothing_were_wrong() -> None:
+    code = """
+import os
+from arena.processes import launcher
+
+def keep(control, streams):
+    control.sendall(b"%d" % os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000"))
+
+launcher.keep = keep
+launcher.main()
+"""
+    ours, launchers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    control, keepers = socket.socketpair()
+    with launchers:
+        launcher = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=launchers.fileno())
+    with control, keepers:
+        socket.send_fds(ours, [b"keeper"], [keepers.fileno(), 0, 1, 2])
+        left = int(control.recv(100))
+    limit = time.monotonic() + 300
+    while exists(left):
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    ours.close()
+    assert launcher.wait() == 0
 
 
 @pytest.mark.extended

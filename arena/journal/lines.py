@@ -4,10 +4,10 @@ else is computed from it."""
 from collections.abc import Container, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Any, Final, Literal, cast
+from typing import IO, Annotated, Any, Final, Generic, Literal, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from arena.journal.endings import ENDINGS
@@ -90,20 +90,33 @@ class AssistedLine(Struct, frozen=True, omit_defaults=True):
         return f"not rated: {name} {' and '.join(parts) or 'had help'}"
 
 
-class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=True):
+class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
+    """The part of a RoundLine that identifies it. Readers that need more fields extend it; decoding skips all others
+    quickly."""
+
     v: int
     id: str
     match: str
+
+
+Cards = TypeVar("Cards")
+Moves = TypeVar("Moves")
+Notes = TypeVar("Notes")
+
+
+class _Round(RoundName, Generic[Cards, Moves, Notes], frozen=True, kw_only=True, omit_defaults=True):
+    """A finished round, whatever its longest parts are decoded to."""
+
     round: int
     pair: str  # the id of the first round of the pair, the unit of statistics
     rules: str
     seed: str
     bots: tuple[str, str]
     first: int
-    deck: tuple[str, ...]
-    tactics: tuple[str, ...]
-    moves: tuple[tuple[int, str, int | None], ...]
-    notes: dict[str, str]
+    deck: Cards
+    tactics: Cards
+    moves: Moves
+    notes: Notes
     result: ResultLine
     started: str
     fault: FaultLine | None = None
@@ -115,12 +128,17 @@ class RoundLine(_Line, frozen=True, tag="round", kw_only=True, omit_defaults=Tru
     promise: str | None = None  # the hash of its deal that the server gave before it; only where a bot wrote the line
 
     def __post_init__(self) -> None:
-        _check_first(self.first)
+        if self.first not in (0, 1):
+            raise ValueError(f"seat {self.first} began, but expected seat 0 or seat 1")
 
 
-def _check_first(seat: int) -> None:
-    if seat not in (0, 1):
-        raise ValueError(f"seat {seat} began, but expected seat 0 or seat 1")
+class RoundLine(_Round[tuple[str, ...], tuple[tuple[int, str, int | None], ...], dict[str, str]], frozen=True):
+    """A finished round with all its parts."""
+
+
+class RawRound(_Round[Raw, Raw, Raw], frozen=True):
+    """A RoundLine whose longest parts, the cards, moves and notes, are kept as they are written. It is quick to decode,
+    and is encoded as the same line again: for a resume, and for rounds on their way from a worker to the journal."""
 
 
 class VoidLine(_Line, frozen=True, tag="void", kw_only=True):
@@ -166,43 +184,6 @@ class RevealLine(_Line, frozen=True, tag="reveal", kw_only=True):
     """The tournament is over, and this is the secret that all its deals were derived from."""
 
     secret: str
-
-
-class RoundName(Struct, frozen=True, tag_field="type", tag="round"):
-    """The part of a RoundLine that identifies it. Readers that need more fields extend it; decoding skips all others
-    quickly."""
-
-    v: int
-    id: str
-    match: str
-
-
-class RawRound(RoundName, frozen=True, tag_field="type", tag="round", kw_only=True, omit_defaults=True):
-    """A RoundLine whose longest parts, the cards, moves and notes, are kept as they are written. It is quick to decode,
-    and is encoded as the same line again: for a resume, and for rounds on their way from a worker to the journal."""
-
-    round: int
-    pair: str
-    rules: str
-    seed: str
-    bots: tuple[str, str]
-    first: int
-    deck: msgspec.Raw
-    tactics: msgspec.Raw
-    moves: msgspec.Raw
-    notes: msgspec.Raw
-    result: ResultLine
-    started: str
-    fault: FaultLine | None = None
-    salt: str = ""
-    host: str | None = None
-    delay: Milliseconds | None = None
-    players: PlayerIds | None = None
-    assisted: AssistedLine | None = None
-    promise: str | None = None
-
-    def __post_init__(self) -> None:
-        _check_first(self.first)
 
 
 AnyRound = RoundLine | RawRound

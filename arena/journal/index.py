@@ -194,7 +194,7 @@ def find_round(path: Path, address: str) -> tuple[int, RoundLine, TournamentStat
     """Find a round by its address, `id`, or `id@line` if several rounds have the id. Returns its line number, the
     round, and the state of its tournament at its end. Raises JournalError."""
     found, rounds, sound, damaged = [], 0, 0, []
-    for state, entry in JournalReader(RoundName).read(path):
+    for state, entry in JournalReader(RoundName, keep_raw=True).read(path):
         sound += entry.line is not None
         if isinstance(entry.line, RoundName):
             rounds += 1

@@ -367,14 +367,19 @@ def rounds_at(path: Path, numbers: Container[int]) -> Iterator[JournalEntry]:
 
 
 def read_round(entry: JournalEntry) -> RoundLine:
-    """Read the line of a partly decoded round again, as a complete round. Raises JournalError, and OSError."""
-    with open_journal(entry.path) as file:
-        file.seek(entry.start)
-        complete = _complete_round(entry.path, entry.number, file.readline(_LONGEST))
+    """Decode a partly decoded round again, as a complete round. Its line is read again if the entry does not have it.
+    Raises JournalError, and OSError."""
+    complete = _complete_round(entry.path, entry.number, entry.raw or _line_of(entry))
     if complete.line is None:
         raise JournalError(complete.message)
     line: RoundLine = complete.line
     return line
+
+
+def _line_of(entry: JournalEntry) -> bytes:
+    with open_journal(entry.path) as file:
+        file.seek(entry.start)
+        return file.readline(_LONGEST)
 
 
 _decode_round = msgspec.json.Decoder(RoundLine).decode

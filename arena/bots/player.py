@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from arena.bots.conversation import LinkClosedError
 from arena.bots.turns import Turns
 from arena.bots.wants import BotLink, Logic
-from arena.journal.endings import ENDED_BETWEEN_ROUNDS, LEFT_BETWEEN_ROUNDS, Fault
+from arena.journal.endings import Fault
 from arena.journal.identity import BotLine, Fingerprint, bot_line
 from arena.plan.bot_spec import AnySpec, BotSpec
 from arena.processes.launch import KillCause, Overrun
@@ -227,8 +227,8 @@ class LocalPlayer(Player):
             overrun, wrote = process.state.overrun, (yield from process.last_words())
             yield from self.leave()
             if overrun:
-                raise EarlyExitError(overrun.ending, f"{ENDED_BETWEEN_ROUNDS} {overrun.words}")
-            ended = f"{LEFT_BETWEEN_ROUNDS} ({exit_words(status)})"
+                raise EarlyExitError(overrun.ending, f"after the previous round {overrun.words}")
+            ended = f"it exited on its own after the previous round ({exit_words(status)})"
             raise EarlyExitError(Fault.CRASHED, with_last_words(ended, wrote))
         if process is None:
             self._killed = None

@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from arena.journal.endings import ENDINGS, Fault, is_between_rounds, verify
+from arena.journal.endings import ENDINGS, Fault, verify
 from arena.journal.index import ambiguous_ids, round_address
 from arena.journal.lines import (
     JournalEntry,
@@ -84,10 +84,10 @@ class RecordedRound:
 
     def fault_at_decision_of(self, seat: Seat) -> Fault | None:
         """The fault of this seat, if it lost the round when it was asked for a decision."""
-        ending = ENDINGS[self.line.result.ending]
-        if self.line.fault is None or self.line.fault.seat != seat or not isinstance(ending, Fault):
+        ending, fault = ENDINGS[self.line.result.ending], self.line.fault
+        if fault is None or fault.seat != seat or not isinstance(ending, Fault):
             return None
-        was_asked = ending is not Fault.FAILED_TO_START and not is_between_rounds(self.line.fault.detail)
+        was_asked = ending is not Fault.FAILED_TO_START and not fault.between_rounds
         return ending if was_asked else None
 
 

@@ -30,19 +30,10 @@ if TYPE_CHECKING:
 else:  # a msgspec struct with a field of this type refuses any other text
     EndingName = Literal[tuple(ENDINGS)]
 
-# How the details of a fault begin if it came between two rounds, so that no decision was asked for.
-LEFT_BETWEEN_ROUNDS: Final = "it exited on its own after the previous round"
-ENDED_BETWEEN_ROUNDS: Final = "after the previous round"
-
 _BY_THE_MOVER: Final = (Fault.ILLEGAL_MOVE, Fault.MALFORMED, Fault.TIMEOUT)
 
 
 WITHDRAWN: Final = "withdrawn"  # how lists name the ending of a round that a withdrawn bot lost without playing
-
-
-def is_between_rounds(detail: str) -> bool:
-    """Whether a fault with this detail came before the first decision of its round. Only its words say so."""
-    return detail.startswith((LEFT_BETWEEN_ROUNDS, ENDED_BETWEEN_ROUNDS))
 
 
 def seats_at_fault(ending: RoundEnding, winner: int | None, charged: int | None) -> tuple[int, ...]:

@@ -66,6 +66,7 @@ class FaultLine(Struct, frozen=True, omit_defaults=True):
     bundle: str | None = None  # the folder of its fault bundle, beside the journal
     other_detail: str | None = None  # what happened to the other bot, if neither started
     withdrawn: bool | None = None  # the bot was not asked to play, because it is withdrawn
+    between_rounds: bool = False  # the bot ended before the round began, so it was not asked for a decision of it
 
     def __post_init__(self) -> None:
         if self.seat not in (0, 1):

@@ -183,8 +183,10 @@ class Match:
         if len(failures) == len(SEATS):
             referee.nobody_started(*(str(failures[seat]) for seat in SEATS))
         for seat, failure in failures.items() if len(failures) == 1 else ():
-            ending = failure.ending if isinstance(failure, EarlyExitError) else Fault.FAILED_TO_START
-            referee.forfeit(seat, ending, str(failure))
+            if isinstance(failure, EarlyExitError):
+                referee.forfeit(seat, failure.ending, str(failure), between_rounds=True)
+            else:
+                referee.forfeit(seat, Fault.FAILED_TO_START, str(failure))
         return None
 
     def _seat_one(self, seat: Seat, dealt: Dealt) -> Logic[NotSeated | None]:

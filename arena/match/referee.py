@@ -61,6 +61,7 @@ class ChargedFault:
     detail: str
     code: str | None = None  # of the protocol error, if it was one
     other_detail: str | None = None  # what happened to the other bot, where neither started
+    between_rounds: bool = False  # the bot ended before the round began
 
 
 # A move as the journal writes it: the seat, its text, and the milliseconds of thought, which are None where the referee
@@ -125,9 +126,11 @@ class Referee:
         decisions = [index for index, (by, _, ms) in enumerate(self.moves) if by == seat and ms is not None]
         return self.moves[: decisions[-1]] if decisions else self.moves
 
-    def forfeit(self, seat: Seat, ending: Fault, detail: str, code: str | None = None) -> None:
+    def forfeit(
+        self, seat: Seat, ending: Fault, detail: str, code: str | None = None, *, between_rounds: bool = False
+    ) -> None:
         """End the round: the seat loses it by a fault. `code` is that of a protocol error."""
-        self.fault = ChargedFault(seat, ending, detail, code)
+        self.fault = ChargedFault(seat, ending, detail, code, between_rounds=between_rounds)
         self.outcome = Outcome.of(other(seat), ending, self.game.owners)
 
     def nobody_started(self, detail: str, other_detail: str) -> None:

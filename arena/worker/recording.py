@@ -4,6 +4,7 @@ from msgspec import UNSET
 
 from arena.journal.lines import VERSION, FaultLine, PlayerIds, ResultLine, RoundLine, VoidLine
 from arena.match.match import PlayedRound
+from arena.match.referee import ChargedFault
 from arena.match.round_play import Void
 from arena.plan.schedule import MatchId, PlannedRound
 from engine.cards import card_texts
@@ -32,12 +33,21 @@ def round_line(
         notes={str(index): note for index, note in referee.notes.items()},
         result=ResultLine(outcome.winner, outcome.ending.value, outcome.points, outcome.owners),
         started=played.started,
-        fault=FaultLine(fault.seat, fault.detail, played.bundle, fault.other_detail, played.withdrawn)
-        if fault
-        else None,
+        fault=None if fault is None else _fault_line(fault, played),
         salt=dealt.salt,
         players=players,
         assisted=played.assisted,
+    )
+
+
+def _fault_line(fault: ChargedFault, played: PlayedRound) -> FaultLine:
+    return FaultLine(
+        fault.seat,
+        fault.detail,
+        bundle=played.bundle,
+        other_detail=fault.other_detail,
+        withdrawn=played.withdrawn,
+        between_rounds=fault.between_rounds,
     )
 
 

@@ -18,7 +18,12 @@ from arena.bots.wants import Both, Logic, Run
 from arena.match.match import PlayedRound
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
+from arena.plan.schedule import MatchId
+from arena.worker.recording import round_line
+from engine.cards import SEATS
+from engine.scoring import Score
 from tests.helpers.drivers import (
+    KEY,
     Driver,
     PolledDriver,
     RunLogic,
@@ -114,6 +119,34 @@ def test_a_bot_that_left_starts_again_for_its_next_round(
     rounds = run(whole(configured(*bots, journal=None, rounds="4", **options)))
     faults = [played.referee.fault for played in rounds]
     assert tuple(fault.ending.value if fault else "" for fault in faults) == endings
+
+
+@both_drivers
+@pytest.mark.parametrize(
+    ("way", "options", "ending"),
+    [
+        ("leaves-after-a-round", {}, "crashed"),
+        ("eat-memory-between", {"memory": "200M", "st": "300"}, "out-of-memory"),
+    ],
+)
+def test_a_fault_between_two_rounds_is_told_from_one_at_a_decision(
+    run: RunLogic[PlayedRound], way: str, options: dict[str, str], ending: str
+) -> None:
+    config = configured(f"moody={bad_command(way)}", steady("a"), journal=None, rounds="2", **options)
+
+    def play(driver: Driver) -> Logic[PlayedRound]:
+        players = players_of(config, driver)
+        match = match_of(config, players, driver.stalls)
+        yield from first_round(match, config)
+        while players[0].exit_status is None:
+            yield from driver.pause(0.01)
+        second = match.planned.rounds[1]
+        score = Score(config.rules, second.first or SEATS[0])
+        return (yield from match.play_round(second, score, KEY.deal(second, config.rules), "now"))
+
+    line = round_line(run(play), MatchId("1.1-2"), ("moody", "a"), config.rules, (None, None))
+    assert line.fault is not None
+    assert (line.result.ending, line.moves, line.fault.between_rounds) == (ending, (), True)
 
 
 @both_drivers

@@ -93,8 +93,10 @@ def _cards(position: Position) -> Iterator[Problem]:
         if back_of(card) == TACTIC_BACK and not position.rules.tactics:
             yield next(holders)[0], f"{_text(card)} is a tactic card, but the rules {position.rules.name} have none"
         if count > most:
+            # The problem is where the first copy is that is one too many; the text names the place of the first copy.
             (_, first), *_, (where, _) = islice(holders, most + 1)
             yield where, f"{_text(card)} is already {first}; {_there_is(most)}"
+    # Nobody knows which card a back is; but backs and open cards together are at most all cards.
     for where, back, every in (("deck", CLAN_BACK, CLAN_CARDS), ("tactic-deck", TACTIC_BACK, TACTIC_DECK)):
         if counts[back] and (total := counts[back] + sum(counts[card] for card in {*every})) > len(every):
             yield where, f"{total} {_text(back)} cards are in this position, but there are only {len(every)}"

@@ -196,6 +196,7 @@ async def _attend(server: Destination, match: str, screen: Screen, tell_line: Ca
                     _show(message, screen if not tell_line else None)
         except (trio.BrokenResourceError, RemoteProtocolError) as error:
             raise ConnectError(f"the connection was lost: {error}") from None
+    # A server that never said hello may have waited for a TLS handshake.
     hint = MAYBE_TLS if session.state is State.NEW and not server.tls else ""
     raise ConnectError(f"the server closed the connection{hint}")
 

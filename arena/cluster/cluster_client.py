@@ -179,6 +179,8 @@ class ClusterClient:
             try:
                 await self._serve(client)
             finally:
+                # The scheduler is lost or the tournament is over, so no worker can be reached any more. No bot caused a
+                # loss of all at once (losses.py).
                 reason = "the scheduler of the cluster was lost"
                 for connection in tuple(self._connections.values()):
                     connection.process.with_all = True
@@ -189,6 +191,7 @@ class ClusterClient:
             if not self._over.is_set():
                 waits = f"waiting up to {self._patience:.0f} s for another one at {self._address}, and for its workers"
                 self._tell(self._listener.lost, f"{reason}; {waits}")
+            # A connection was made, so the patience begins anew.
             give_up_at = time.monotonic() + self._patience
 
     async def _leave(self, client: Any) -> None:
@@ -264,6 +267,7 @@ class ClusterClient:
         if (known := self._connections.get(worker_id)) is None:
             return  # it was given up
         if number != known.events:
+            # An event is missing, and nobody knows what it reported.
             known.abandon()
             return
         known.events += 1

@@ -188,9 +188,12 @@ class ClusterPool:
         del worker.matches[assigned.id]
         now = time.monotonic()
         if death is None:
+            # A match that was given early first waited for the one before it; that is not part of its time.
             self._pace.match_took(now - max(began, worker.free_since))
         worker.free_since = now
         if death is not None:
+            # Whoever waits for the match has it played again. Nobody knows which of its deals the bots have seen, so
+            # all that the worker had count as seen.
             counts = self._losses.counts(worker.process, frozenset(assigned.job.names))
             match.death = assigned.with_deals(attrs.evolve(death, is_ours=counts))
         match.over.set()

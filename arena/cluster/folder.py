@@ -89,9 +89,11 @@ def entries_of(folder: Path, ignored: frozenset[str] = frozenset()) -> Iterator[
         has_only_caches = not wanted and any(name in _CACHES for name in folders)
         wanted += [name for name in names if _NUMBER.sub("", name) not in ignored]
         modes = {name: os.stat(name, dir_fd=place, follow_symlinks=False).st_mode for name in sorted(wanted)}
+        # The walk goes on into these folders, but not into links to folders, which are entries.
         folders[:] = [name for name, mode in modes.items() if stat.S_ISDIR(mode)]
         found = [_entry(here / name, mode, Path(root), ignored, place) for name, mode in modes.items()]
         entries = [entry for entry in found if entry is not None]
+        # A folder is listed only if it is empty; else what is in it shows that it is there.
         if not entries and not folders and not has_only_caches and here != folder:
             entries = [FolderEntry(here, os.fstat(place).st_mode)]
         count += len(entries)

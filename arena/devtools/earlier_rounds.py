@@ -43,6 +43,7 @@ def earlier_matches(path: Path, bot: str, start: BundledStart) -> list[EarlierMa
         found = [EarlierMatch(seat, match, seeds) for seat, match in meetings.matches(bot, seeds.keys())]
     except (JournalError, OSError) as error:
         raise BundleError(printable(f"{before}, but the journal with them cannot be read: {error}")) from None
+    # A round may be listed and still be left out, because it is damaged.
     if not missing:
         there = {recorded.address for each in found for recorded in each.recorded.rounds}
         missing = [address for address in seeds if address not in there]

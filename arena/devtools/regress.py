@@ -139,6 +139,7 @@ class _RepeatedRound:
     async def _lead_from(self, start: int) -> int | None:
         """Starts the bot if necessary, and asks it for all decisions from this position on. Returns where to go on with
         another process, because this one failed; None if the round is over. Raises StartError."""
+        # Find the next decision without the bot first: if none is left, no process is started again.
         due = self._led(self._referee(), start)
         if due.ask() is None and start:
             return None

@@ -250,6 +250,8 @@ def _ended(tournament: _Tournament | None, report: VerifyReport) -> Iterator[_Un
     state, deals = promised.state, promised.deals
     for remark in (*tournament.players.remarks(), *_doubtful(promised)):
         report.remark(place, remark)
+    # The secret is revealed when nothing is left to play: what is missing then, was removed. Without the secret the
+    # tournament may still go on; if nothing is left to play, its deals are not proved.
     is_over = verdict(state).is_over or state.finished.count == state.plan.total
     unproven = deals.unproven()
     if deals.revealed_at is not None and not is_over:

@@ -234,6 +234,7 @@ class Match:
         assert outcome is not None
         if self._audience is not None:
             self._audience.round_over(self._scene(played.planned, score), outcome)
+        # With the round that counts, the deals of its void attempts are revealed, too.
         deals, self._of_voids = [*self._of_voids, deal], []
         for player, messages in zip(self._players, self._messages_by_seat, strict=True):
             at_fault = fault is not None and fault.seat == messages.seat and player.link is not None

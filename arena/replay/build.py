@@ -69,6 +69,8 @@ def replay_of(line: RoundLine) -> Replay:
 def _moves(record: GameRecord, game: Game) -> Iterator[tuple[Action, Reason | None]]:
     """Yield each action after it was applied to the game, with the reason if it is a claim."""
     done: tuple[Action, Reason | None] | None = None
+    # `steps` applies an action only when it is asked for the next one. Before that, the game is the position in which a
+    # claim was made, from which its reason follows. After that, the action can be yielded.
     for step in steps(record, game):
         if done:
             yield done

@@ -134,9 +134,12 @@ def settled(bots: Iterable[AnySpec], hidden: Iterable[Path] = ()) -> Settled:
         return Settled(bots, ())
     views = {bot.name: _view(bot) for bot in wanted}
     check_apart(views, tuple(hidden), _views_without_sandbox(programs))
+    # A trial costs the start of a process, so what can be known without one was checked before.
     machine = SandboxSupport.this()
     problems = {bot: problem for bot in wanted if (problem := problem_of(bot, views[bot.name], machine))}
     for bot, problem in problems.items():
+        # Only what this machine lacks excuses a bot from the sandbox, and only one that is to try it: no bot may get
+        # out of it by how its own files are.
         if problem.of_bot or bot.sandbox.level is Level.FULL:
             raise SandboxError(f"no sandbox for {bot.name}: {problem.words}")
     missing = {bot.name: problem.words for bot, problem in problems.items()}

@@ -187,6 +187,7 @@ class Door:
                     await link.wait_line()
                 return
             except trio.TooSlowError:
+                # A peer that heard our hello is told that it was too slow; one in its handshake cannot be told.
                 if link.session.state is not State.NEW:
                     raise
             finally:

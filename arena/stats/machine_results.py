@@ -142,6 +142,7 @@ class MachineResults:
         played = sum(bot.rounds for bot in others)
         if here.rounds < _FEWEST or played < _FEWEST:
             return
+        # The same bot on all other machines: its pace, its faults, and its score against the same opponents.
         pace = sum((bot.pace for bot in others), _Sample())
         if _is_notable(here.pace.mean, pace.mean):
             words = f"{name} took {here.pace.mean:.1f} ms for a move on {host}, elsewhere {pace.mean:.1f} ms"

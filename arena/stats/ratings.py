@@ -132,9 +132,12 @@ def rate(bots: int, matchups: Iterable[Matchup], scale: Scale = _ABOUT_ZERO) -> 
     inside = clusters[:, None] == clusters[None, :]
     across = np.where(inside, 0, score + _virtual_draws(rounds * ~inside, bounds) / 2)
 
+    # First the bots of each cluster relative to each other, then each cluster as a whole, by the rounds between
+    # clusters and the virtual draws.
     strength = _most_likely(np.zeros(bots), score * inside, np.arange(bots), clusters)
     strength = _most_likely(strength, across, clusters, groups[np.unique(clusters, return_index=True)[1]])
     covariance = _covariance(strength, score * inside, across, played, groups, clusters)
+    # From log odds to Elo, with the zero point that is wanted; a bot without rounds has no rating.
     shift = _to_scale(groups, scale)
     elo = shift @ (strength * _ELO) + _zero_points(groups, scale)
     covariance = _ELO**2 * shift @ covariance @ shift.T

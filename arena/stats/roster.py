@@ -170,15 +170,19 @@ class Naming:
 
     def _labelled(self) -> dict[RatedPlayer, str]:
         """All players with their labels; each has one that no other has. Texts that are no names have none."""
+        # All that may have to be named: each known player and the unknown one of its name, by each rule set, as far as
+        # these are distinguished.
         names, every = self._roster.rules_of.keys(), self._roster.players()
         players: dict[RatedPlayer, None] = {}
         for name in sorted(filter(is_recorded_name, {*names, *every})):
             for player in (RatedPlayer(name, is_known=False), *every.get(name, ())):
                 rules = (None, *sorted(self._roster.rules_of.get(name, ())))
                 players.update(dict.fromkeys(self._key(player, each) for each in rules))
+        # A version is enough if no other program of that name has it; the name alone, if there is one program.
         known = {(each.bot, each.version, each.fingerprint) for each in players if each.is_known}
         alike = Counter((bot, version) for bot, version, _ in known)
         versions = Counter(bot for bot, _, _ in known)
+        # The shortest label that no player has yet, and that is not the name of another bot.
         labels: dict[RatedPlayer, str] = {}
         taken: set[str] = set()
         for player in players:

@@ -183,12 +183,15 @@ class Matchmaker:
     def _first_ready(self) -> PlannedMatch | None:
         if self._has_room and (at_home := self._next_at_home()) is not None:
             return at_home
+        # Only bots of which there was news can have become free. One that has no match to play now is not looked at
+        # again before the next news of it.
         while self._look_at:
             number = next(iter(self._look_at))
             match = self._waiting.take(number, self._can_play) if self._can_play(number) else None
             if match is not None:
                 return match
             del self._look_at[number]
+        # Nothing else can be played: bots that were absent for too long forfeit their next matches.
         if not self._running or (self._dropped and self._is_held_up()):
             is_due = self._is_due if all(map(self._is_forfeit, self._waiting.pairs())) else self._is_due_to_play
             for number in self._waiting.bots():

@@ -210,8 +210,12 @@ class Tournament:
         assert key is not None
         one, two = match.bots
         names = self._config.bots[one].name, self._config.bots[two].name
+        # A worker may die between a report of a finished round and the start of the next one.
         unfinished = planned if planned is not None and planned.id not in self._state.finished else None
+        # A format whose verdict counts voids has to know of each, and a round gets another deal after each void.
         same_deal = key.is_public and not self._format.counts_voids
+        # The void of the round under way counts for its bots if the worker failed. If only the way to it was lost, that
+        # round is like all others whose deals it had.
         shown = unfinished if death.was_exposed and not same_deal else None
         exposed = [*death.also_exposed] if not same_deal else []
         exposed += [shown] if shown and not death.is_ours else []
@@ -219,6 +223,7 @@ class Tournament:
         if shown and death.is_ours:
             await self._void(void_line(shown, match.id, names, Void(death.reason), utc_now()))
         elif death.is_ours:
+            # No deal was seen, or it stays the same, so there is no void. But no match is begun again for ever.
             what = f"round {unfinished.id}" if unfinished else f"match {match.id}"
             self._fail(self._failures.add(match.id, what, death.reason))
 

@@ -21,13 +21,13 @@ from arena.tournament.worker_pool import Death, PoolWorker
 from arena.worker.job import (
     DealWanted,
     FaultBundled,
-    Finished,
     MatchJob,
     Relocation,
     Report,
+    RoundFinished,
     RoundSeen,
-    RoundVoided,
-    Started,
+    RoundStarted,
+    RoundVoid,
 )
 from arena.worker.relocation import portable
 
@@ -107,9 +107,9 @@ class AssignedMatch:
 def match_of(report: Report) -> str | None:
     """The match that a report is about; None if it is about none."""
     match report:
-        case Finished(line) | RoundVoided(line):
+        case RoundFinished(line) | RoundVoid(line):
             return line.match
-        case Started(match) | DealWanted(match) | FaultBundled(match):
+        case RoundStarted(match) | DealWanted(match) | FaultBundled(match):
             return match
         case RoundSeen(scene):
             return scene.match

@@ -33,11 +33,11 @@ from arena.tournament.worker_pool import Death, Hear, PoolWorker
 from arena.worker.job import (
     Deals,
     DealWanted,
-    Finished,
     MatchJob,
-    OrganiserWarned,
+    Noticed,
     Report,
-    RoundVoided,
+    RoundFinished,
+    RoundVoid,
     Rulings,
     Setup,
 )
@@ -138,7 +138,7 @@ class ClusterPool:
     def _warn(self, text: str) -> None:
         if not self._is_closing:
             assert self._nursery is not None
-            self._nursery.start_soon(self._hear, OrganiserWarned(text, at_once=True))
+            self._nursery.start_soon(self._hear, Noticed(text))
 
     def task_over(self) -> None:
         self._tasks -= 1
@@ -216,12 +216,12 @@ class ClusterPool:
             case DealWanted(_, round_id, _) if assigned:
                 await self._grant(worker, assigned, round_id)
                 return
-            case RoundVoided(line) if assigned:
+            case RoundVoid(line) if assigned:
                 assigned.voids[line.id] = assigned.voids.get(line.id, 0) + 1
-            case Finished(line) if assigned:
+            case RoundFinished(line) if assigned:
                 assigned.granted.pop(line.id, None)
                 self._pace.round_over()
-                report = Finished(msgspec.structs.replace(line, host=worker.process.machine.name))
+                report = RoundFinished(msgspec.structs.replace(line, host=worker.process.machine.name))
         await self._hear(report)
         if assigned and len(assigned.granted) <= self._pace.deals // 2 and assigned.left:
             await self._grant(worker, assigned)

@@ -22,7 +22,7 @@ from arena.plan.source import ConfigError, Source
 from arena.support.poll_loop import PollLoop
 from arena.support.suggestion import did_you_mean
 from arena.tournament.ledger import begin, end, planned_matches, with_new_key
-from arena.worker.job import Finished, Identified, MatchJob, Report, RoundVoided, Rulings, SoFar
+from arena.worker.job import BotIdentified, MatchJob, Report, RoundFinished, RoundVoid, Rulings, SoFar
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score
 from protocol.messages import Request
@@ -142,12 +142,12 @@ class _Records:
     def report(self, report: Report) -> Logic[None]:
         yield from ()
         match report:
-            case Identified(line):
+            case BotIdentified(line):
                 self._write(line)
-            case Finished(RoundLine() as line):
+            case RoundFinished(RoundLine() as line):
                 self._write(line)
                 self.rounds.append(line)
-            case RoundVoided(line):
+            case RoundVoid(line):
                 raise MatchError(line.reason)
 
     def _write(self, line: BotLine | RoundLine) -> None:

@@ -24,7 +24,7 @@ import msgspec
 import trio
 
 from arena.journal.file import Rescue, beside
-from arena.journal.lines import AnyRound, BotLine, Journal, VoidLine
+from arena.journal.lines import BotLine, Journal, VoidLine
 from arena.journal.tournament_state import next_matches, verdict
 from arena.plan.config import Config, OnChange
 from arena.plan.schedule import PlannedMatch
@@ -55,16 +55,12 @@ from arena.tournament.worker_pool import AnyPool, Death, MakePool, WorkerPool
 from arena.tournament.writer import JournalWriter
 from arena.worker.job import (
     FaultBundled,
-    Finished,
-    Identified,
     MatchJob,
     OrganiserWarned,
     PositionSeen,
     Report,
     RoundSeen,
-    RoundVoided,
     Rulings,
-    Started,
     StderrWritten,
 )
 from arena.worker.worker_process import WorkerProcess
@@ -221,7 +217,7 @@ class Tournament:
         exposed += [shown] if shown and not death.is_ours else []
         await self._void_exposed([void_line(each, match.id, names, Void(death.reason), utc_now()) for each in exposed])
         if shown and death.is_ours:
-            await self._void(void_line(shown, match.id, names, Void(death.reason), utc_now()))
+            await self._void(RoundVoid(void_line(shown, match.id, names, Void(death.reason), utc_now())))
         elif death.is_ours:
             # No deal was seen, or it stays the same, so there is no void. But no match is begun again for ever.
             what = f"round {unfinished.id}" if unfinished else f"match {match.id}"
@@ -242,18 +238,19 @@ class Tournament:
     async def hear(self, report: Report) -> None:
         """Process a report of a match, wherever it is played."""
         match report:
-            case Started(_, planned, bots):
-                await self._tell(RoundStarted(planned, bots))
-            case Identified(line):
+            case RoundStarted():
+                await self._tell(report)
+            case BotIdentified(line):
                 await self._identified(line)
-            case Finished(line):
-                await self._finished(line)
-            case RoundVoided(line):
-                await self._void(line)
-            case OrganiserWarned(text, at_once):
+            case RoundFinished():
+                await self._finished(report)
+            case RoundVoid():
+                await self._void(report)
+            case Noticed(text):
                 self.warn(text)
-                if at_once:
-                    await self._tell(Noticed(text))
+                await self._tell(report)
+            case OrganiserWarned(text):
+                self.warn(text)
             case StderrWritten(number, data):
                 self._stderr.of(number, self._config.bots[number].name)(data)
             case FaultBundled(_, round_id, folder, files) if round_id not in self._state.finished:
@@ -274,7 +271,7 @@ class Tournament:
             if line.id not in self._refused:
                 self._refused.add(line.id)
                 self._state.add(line)
-                await self._tell(BotIdentified(line, ()))
+                await self._tell(BotIdentified(line))
                 await self._tell(VerdictAdvanced(verdict(self._state)))
             self._fail(f"{why} {WHAT_BELONGS}")
         elif self._config.changed is not OnChange.CONTINUE and (found := new_claim(before, line)):
@@ -284,7 +281,8 @@ class Tournament:
         elif self._format.one_version and is_first:
             await self._tell(Noticed(f"{line.name}: {line.summary}"))
 
-    async def _finished(self, line: AnyRound) -> None:
+    async def _finished(self, report: RoundFinished) -> None:
+        line = report.line
         if line.id in self._state.finished:
             return  # the first line of an id counts
         if not self._refused.isdisjoint(line.players or ()):
@@ -292,7 +290,7 @@ class Tournament:
         for identified in self._ledger.identities.before(line):
             await self._tell(identified)
         withdrawn = self._ledger.finish(line)  # before anything else: another attempt may report the same round
-        await self._tell(RoundFinished(line))
+        await self._tell(report)
         self._failures.forget(line.match)
         for name in withdrawn:
             await self._tell(withdrawal(self._config, self._ledger, name, self._matchmaker.forfeits_later(name)))
@@ -316,14 +314,15 @@ class Tournament:
         except trio.WouldBlock:
             await self._sender.send(event)
 
-    async def _void(self, line: VoidLine) -> None:
+    async def _void(self, report: RoundVoid) -> None:
+        line = report.line
         if self._failure is not None:
             await trio.lowlevel.checkpoint()  # a match that is played here ends now
             return
         if line.id in self._state.finished:
             return  # another attempt has finished it
         self._state.add(line)
-        await self._tell(RoundVoid(line))
+        await self._tell(report)
         if not self._format.plays_all:
             await self._judge()
         if line.excused is None:

@@ -1,25 +1,16 @@
-"""What a tournament reports while it runs: one class for each event. The words for people are chosen in cli."""
+"""What a tournament reports while it runs: one class for each event. What happens in a round is told as its match
+reports it (worker/job.py). The words for people are chosen in cli."""
 
 import enum
-from typing import Any, ClassVar, Protocol
-
-import msgspec
-from msgspec import Struct
-from msgspec.structs import asdict
+from typing import Any, Protocol
 
 from arena.journal.formats import Verdict
-from arena.journal.lines import AnyRound, BotLine, VoidLine
-from arena.plan.schedule import PlannedRound
-
-
-class Event(Struct, frozen=True):
-    """`kind` names the event for programs, which read it as JSON."""
-
-    kind: ClassVar[str]
-
-    def facts(self) -> dict[str, Any]:
-        """The fields of the JSON object, besides its kind and time."""
-        return asdict(self)
+from arena.worker.job import BotIdentified as BotIdentified
+from arena.worker.job import Event as Event
+from arena.worker.job import Noticed as Noticed
+from arena.worker.job import RoundFinished as RoundFinished
+from arena.worker.job import RoundStarted as RoundStarted
+from arena.worker.job import RoundVoid as RoundVoid
 
 
 class TournamentOpened(Event, frozen=True):
@@ -29,65 +20,6 @@ class TournamentOpened(Event, frozen=True):
     rounds: int  # of the whole tournament
     finished: int  # rounds among them that the journal already holds
     opening_hash: str | None = None  # of the opening line of the journal, if it is to be published
-
-
-class RoundStarted(Event, frozen=True):
-    kind = "started"
-    planned: PlannedRound
-    bots: tuple[str, str]
-
-    def facts(self) -> dict[str, Any]:
-        return {"id": self.planned.id, "round": self.planned.number, "bots": self.bots}
-
-
-class BotIdentified(Event, frozen=True):
-    """Who a player of the next round is, as the journal knows it from now on. `changes` says how it differs from what
-    played under this name before in the tournament, if anything did."""
-
-    kind = "bot"
-    line: BotLine
-    changes: tuple[str, ...]
-
-    def facts(self) -> dict[str, Any]:
-        line = self.line
-        return {
-            "id": line.id,
-            "bot": line.name,
-            "version": line.version,
-            "author": line.author,
-            "fingerprint": line.fingerprint.short if line.fingerprint else None,
-            "changes": self.changes,
-        }
-
-
-class RoundFinished(Event, frozen=True):
-    """The round is saved in the journal."""
-
-    kind = "finished"
-    line: AnyRound
-
-    def facts(self) -> dict[str, Any]:
-        line = self.line
-        return _round_facts(line) | {
-            "winner": line.result.winner,
-            "ending": line.result.ending,
-            "points": line.result.points,
-            "fault": msgspec.to_builtins(line.fault) if line.fault else None,
-        }
-
-
-class RoundVoid(Event, frozen=True):
-    """The round does not count and will be played again."""
-
-    kind = "void"
-    line: VoidLine
-
-    def facts(self) -> dict[str, Any]:
-        return _round_facts(self.line) | {"reason": self.line.reason}
-
-
-def _round_facts(line: AnyRound | VoidLine) -> dict[str, Any]:
-    return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
 
 
 class Comeback(enum.Enum):
@@ -117,13 +49,6 @@ class BotReadmitted(Event, frozen=True):
 
     kind = "readmitted"
     bot: str
-
-
-class Noticed(Event, frozen=True):
-    """Something that the organiser should know at once, such as a machine of a cluster that cannot play."""
-
-    kind = "notice"
-    text: str
 
 
 class TournamentEnded(Event, frozen=True):

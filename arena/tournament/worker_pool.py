@@ -29,16 +29,16 @@ from arena.worker.job import (
     Beat,
     DealExposed,
     DealWanted,
-    Finished,
     GoOn,
     MatchJob,
     MatchOver,
     Order,
     Report,
-    RoundVoided,
+    RoundFinished,
+    RoundStarted,
+    RoundVoid,
     Rulings,
     Setup,
-    Started,
     waits,
 )
 from arena.worker.worker_process import END_SECONDS, WorkerProcess
@@ -184,15 +184,15 @@ class PoolWorker:
 
     async def _take(self, report: Report, hear: Hear) -> None:
         match report:
-            case Started(match, planned):
+            case RoundStarted(match, planned):
                 self.matches[match].under_way, self.matches[match].was_exposed = planned, False
             case DealExposed(match):
                 self.matches[match].was_exposed = True
                 return
-            case Finished(line):
+            case RoundFinished(line):
                 self._calm += 1
                 self.matches[line.match].finished()
-            case RoundVoided(line):
+            case RoundVoid(line):
                 self.matches[line.match].was_exposed = False  # the next attempt at the round has a new deal
             case MatchOver(match):
                 self.matches.pop(match).over.set()

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from arena.journal.lines import RoundLine
 from arena.processes.process_tree import ProcessInfo, descendants, threads_of
 from arena.support.poll_loop import PollLoop, Steps, waiting_for
-from arena.worker.job import Finished, Report, Started
+from arena.worker.job import Report, RoundFinished, RoundStarted
 from arena.worker.pinning import Pinning
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")  # per second
@@ -136,9 +136,9 @@ class Affinity:
             return
         now = self._loop.now()
         match report:
-            case Started(match):
+            case RoundStarted(match):
                 self._pinning.began(match, now)
-            case Finished(RoundLine() as line):
+            case RoundFinished(RoundLine() as line):
                 self._pinning.played(line.match, [ms for _, _, ms in line.moves], now)
                 if not self._core.is_taken and self._pinning.wants_core(now):
                     self._take(self._pinning, now)

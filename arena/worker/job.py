@@ -1,15 +1,17 @@
 """A match as plain data: what is to be played, what is played of it already, and what its player reports. Pure.
 
 The owner of the tournament sends orders, and whoever plays a match sends reports, in the order in which things happen.
-Both are frozen values that can be pickled.
+Both are frozen values that can be pickled. A report of which the owner tells others as it is (tournament/events.py) is
+an event already.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from arena.journal.lines import AnyRound, BotLine, RawRound, VoidLine, encoded
 from arena.plan.bot_spec import AnySpec
@@ -106,12 +108,24 @@ Order = Setup | MatchJob | Rulings | GoOn | Deals | Beat
 # Reports.
 
 
-class Started(Struct, frozen=True):
-    """A round begins."""
+class Event(Struct, frozen=True):
+    """`kind` names the event for programs, which read it as JSON."""
 
+    kind: ClassVar[str]
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of the JSON object, besides its kind and time."""
+        return asdict(self)
+
+
+class RoundStarted(Event, frozen=True):
+    kind = "started"
     match: str
     planned: PlannedRound
     bots: tuple[str, str]
+
+    def facts(self) -> dict[str, Any]:
+        return {"id": self.planned.id, "round": self.planned.number, "bots": self.bots}
 
 
 class DealExposed(Struct, frozen=True):
@@ -120,8 +134,20 @@ class DealExposed(Struct, frozen=True):
     match: str
 
 
-class Finished(Struct, frozen=True):
+class RoundFinished(Event, frozen=True):
+    """The round counts. Listeners hear of it once it is saved in the journal."""
+
+    kind = "finished"
     line: AnyRound
+
+    def facts(self) -> dict[str, Any]:
+        line = self.line
+        return _round_facts(line) | {
+            "winner": line.result.winner,
+            "ending": line.result.ending,
+            "points": line.result.points,
+            "fault": msgspec.to_builtins(line.fault) if line.fault else None,
+        }
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the line of the journal: the owner of the tournament reads little of it, and copies the rest."""
@@ -131,25 +157,55 @@ class Finished(Struct, frozen=True):
 _decode = msgspec.json.Decoder(RawRound).decode
 
 
-def _finished(line: bytes) -> Finished:
-    return Finished(_decode(line))
+def _finished(line: bytes) -> RoundFinished:
+    return RoundFinished(_decode(line))
 
 
-class Identified(Struct, frozen=True):
-    """Who a player is, before the first round of the match that refers to it."""
+class BotIdentified(Event, frozen=True):
+    """Who a player is, before the first round that refers to it: a match reports it once, and a tournament saves it
+    once. The owner adds `changes`, how it differs from what played under this name before, if anything did."""
 
+    kind = "bot"
     line: BotLine
+    changes: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        line = self.line
+        return {
+            "id": line.id,
+            "bot": line.name,
+            "version": line.version,
+            "author": line.author,
+            "fingerprint": line.fingerprint.short if line.fingerprint else None,
+            "changes": self.changes,
+        }
 
 
-class RoundVoided(Struct, frozen=True):
+class RoundVoid(Event, frozen=True):
+    """The round does not count and will be played again."""
+
+    kind = "void"
     line: VoidLine
+
+    def facts(self) -> dict[str, Any]:
+        return _round_facts(self.line) | {"reason": self.line.reason}
+
+
+def _round_facts(line: AnyRound | VoidLine) -> dict[str, Any]:
+    return {"id": line.id, "match": line.match, "round": line.round, "bots": line.bots}
+
+
+class Noticed(Event, frozen=True):
+    """Something that the organiser should know at once, such as a machine of a cluster that cannot play."""
+
+    kind = "notice"
+    text: str
 
 
 class OrganiserWarned(Struct, frozen=True):
-    """Something for the organiser to know, at the end or `at_once`."""
+    """Something for the organiser to know at the end."""
 
     text: str
-    at_once: bool = False
 
 
 class PositionSeen(Struct, frozen=True):
@@ -199,14 +255,15 @@ class Alive(Struct, frozen=True):
 
 
 Report = (
-    Started
+    RoundStarted
     | DealExposed
-    | Identified
-    | Finished
-    | RoundVoided
+    | BotIdentified
+    | RoundFinished
+    | RoundVoid
     | DealWanted
     | StderrWritten
     | FaultBundled
+    | Noticed
     | OrganiserWarned
     | PositionSeen
     | RoundSeen
@@ -215,9 +272,9 @@ Report = (
 )
 
 
-def waits(report: Report) -> TypeGuard[Finished | RoundVoided | DealWanted]:
+def waits(report: Report) -> TypeGuard[RoundFinished | RoundVoid | DealWanted]:
     """Whether the match waits until the report is processed, because the next round may depend on it: a fault may
     withdraw a bot, and a void may be the last that is excused."""
-    return isinstance(report, RoundVoided | DealWanted) or (
-        isinstance(report, Finished) and report.line.fault is not None
+    return isinstance(report, RoundVoid | DealWanted) or (
+        isinstance(report, RoundFinished) and report.line.fault is not None
     )

@@ -26,15 +26,15 @@ from arena.support.timekeeping import Stalls
 from arena.support.timestamps import utc_now
 from arena.worker.fault_bundle import bundle_files, bundle_folder, is_worth_a_bundle, write_bundle
 from arena.worker.job import (
+    BotIdentified,
     DealExposed,
     DealWanted,
     FaultBundled,
-    Finished,
-    Identified,
     MatchJob,
     Report,
-    RoundVoided,
-    Started,
+    RoundFinished,
+    RoundStarted,
+    RoundVoid,
 )
 from arena.worker.recording import round_line, void_line
 from engine.cards import SEATS
@@ -83,7 +83,7 @@ class JobPlay:
             if planned.id not in self._job.so_far.finished:
                 line = yield from self._play_until_valid(planned)
                 yield from self._introduce(line.players or ())
-                yield from self._owner.report(Finished(line))
+                yield from self._owner.report(RoundFinished(line))
                 yield from self._dismiss(Restart.ROUND)
         yield from self._match.conclude(self._score)
         yield from self._dismiss(Restart.MATCH)
@@ -94,7 +94,7 @@ class JobPlay:
             identity = player.identity
             if identity is not None and identity.id in ids and identity.id not in self._introduced:
                 self._introduced.add(identity.id)
-                yield from self._owner.report(Identified(identity))
+                yield from self._owner.report(BotIdentified(identity))
 
     def _dismiss(self, restart: Restart) -> Logic[None]:
         for player in self._players:
@@ -110,7 +110,7 @@ class JobPlay:
             if any(map(self._owner.is_withdrawn, job.names)):
                 played = self._forfeited(planned, dealt)
             else:
-                yield from self._owner.report(Started(job.planned.id, planned, job.names))
+                yield from self._owner.report(RoundStarted(job.planned.id, planned, job.names))
                 played = yield from self._try(planned, dealt)
             while self._unsent:
                 yield from self._owner.report(self._unsent.pop())
@@ -124,7 +124,7 @@ class JobPlay:
                 yield from player.leave()
             self._voids[planned.id] += 1
             line_of_void = void_line(planned, job.planned.id, job.names, played.void, played.started)
-            yield from self._owner.report(RoundVoided(line_of_void))
+            yield from self._owner.report(RoundVoid(line_of_void))
 
     def _who_played(self, played: PlayedRound) -> PlayerIds:
         one, two = (None if played.withdrawn or not each.identity else each.identity.id for each in self._players)

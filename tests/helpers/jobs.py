@@ -16,7 +16,7 @@ from arena.tournament.ledger import planned_matches
 from arena.tournament.play_here import OwnerLogic
 from arena.tournament.runner import Tournament
 from arena.tournament.worker_pool import WorkerPool
-from arena.worker.job import Finished, MatchJob, Report, RoundVoided, Rulings, SoFar
+from arena.worker.job import MatchJob, Report, RoundFinished, RoundVoid, Rulings, SoFar
 from arena.worker.job_play import JobPlay
 from engine.scoring import Score
 from tests.helpers.drivers import KEY, Driver, RunLogic, players_of
@@ -44,12 +44,12 @@ class KeepingOwner:
 
     @property
     def rounds(self) -> list[RoundLine]:
-        lines = [report.line for report in self.reports if isinstance(report, Finished)]
+        lines = [report.line for report in self.reports if isinstance(report, RoundFinished)]
         return [line for line in lines if isinstance(line, RoundLine)]
 
     @property
     def voids(self) -> list[VoidLine]:
-        return [report.line for report in self.reports if isinstance(report, RoundVoided)]
+        return [report.line for report in self.reports if isinstance(report, RoundVoid)]
 
 
 def job_of(config: Config) -> MatchJob:

@@ -31,7 +31,7 @@ from arena.plan.deals import DealKey
 from arena.plan.schedule import MatchId
 from arena.tournament.worker_pool import Death
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import DealExposed, MatchJob, Relocation, Report, Rulings, Started
+from arena.worker.job import DealExposed, MatchJob, Relocation, Report, RoundStarted, Rulings
 from tests.helpers.jobs import job_of
 from tests.helpers.tournaments import configured
 
@@ -101,7 +101,7 @@ def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> 
             for machine, job in zip(machines, jobs, strict=True):
                 nursery.start_soon(_keep, ends, pool.play, job)
                 await wait_all_tasks_blocked()
-                machine.say(Started(job.planned.id, job.planned.rounds[0], job.names), DealExposed(job.planned.id))
+                machine.say(RoundStarted(job.planned.id, job.planned.rounds[0], job.names), DealExposed(job.planned.id))
             await wait_all_tasks_blocked()
             for machine in machines:
                 machine.vanish()

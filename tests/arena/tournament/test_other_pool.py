@@ -16,7 +16,7 @@ from arena.plan.schedule import PlannedRound
 from arena.tournament import runner
 from arena.tournament.run import TournamentRun, run_tournament
 from arena.tournament.worker_pool import Death, Hear
-from arena.worker.job import FaultBundled, Finished, MatchJob, Rulings
+from arena.worker.job import FaultBundled, MatchJob, RoundFinished, Rulings
 from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import configured, rounds_in
 
@@ -61,7 +61,7 @@ def test_a_lost_scheduler_counts_as_no_loss_of_a_bot(journal: Path) -> None:
             lost.append(first.id)
             return Death("the scheduler of the cluster was lost", first, was_exposed=True, is_ours=False)
         for planned in job.planned.rounds:
-            await hear(Finished(line_of(planned, job.planned.id)))
+            await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     ran = driven_by(play, attrs.evolve(configured("greedy", "random", journal=journal, cycles="4"), seed=""))
@@ -80,7 +80,7 @@ def test_many_rounds_whose_deals_were_lost_are_one_notice(journal: Path) -> None
             rounds.append(len(others))
             return Death("the machine was lost", first, was_exposed=True, also_exposed=tuple(others))
         for planned in job.planned.rounds:
-            await hear(Finished(line_of(planned, job.planned.id)))
+            await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     said: list[str] = []
@@ -103,7 +103,7 @@ def test_of_two_attempts_that_report_a_round_at_the_same_time_one_counts(
     async def play(job: MatchJob, hear: Hear) -> Death | None:
         async with trio.open_nursery() as attempts:
             for planned in job.planned.rounds * 2:
-                attempts.start_soon(hear, Finished(line_of(planned, job.planned.id)))
+                attempts.start_soon(hear, RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     ran = driven_by(play, configured("greedy", "random", journal=journal, rounds="4"))
@@ -128,7 +128,7 @@ def test_a_bundle_from_another_machine_is_written_nowhere_else(journal: Path, fo
         assert job.faults is not None
         for planned in job.planned.rounds:
             await hear(FaultBundled(job.planned.id, planned.id, job.faults / folder, {name: "forged"}))
-            await hear(Finished(line_of(planned, job.planned.id)))
+            await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     ran = driven_by(play, configured("greedy", "random", journal=journal))
@@ -143,7 +143,7 @@ def test_only_the_attempt_that_counts_leaves_a_bundle(journal: Path) -> None:
         for planned in job.planned.rounds:
             for attempt in ("first", "second"):
                 await hear(FaultBundled(job.planned.id, planned.id, job.faults / planned.id, {"bundle.json": attempt}))
-                await hear(Finished(line_of(planned, job.planned.id)))
+                await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     driven_by(play, configured("greedy", "random", journal=journal))

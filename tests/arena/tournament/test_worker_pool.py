@@ -12,7 +12,7 @@ from msgspec import structs
 from arena.match.round_play import Void
 from arena.tournament.worker_pool import PoolWorker
 from arena.worker.channel import Unpacker, packed
-from arena.worker.job import DealExposed, Finished, GoOn, MatchJob, Report, RoundVoided, Rulings, Setup, Started
+from arena.worker.job import DealExposed, GoOn, MatchJob, Report, RoundFinished, RoundStarted, RoundVoid, Rulings, Setup
 from arena.worker.recording import void_line
 from engine.ruleset import PRESETS
 from tests.helpers.jobs import job_of
@@ -59,7 +59,7 @@ class Scene:
         self._heard: list[str] = []
 
     async def hear(self, report: Report) -> None:
-        if isinstance(report, Finished):
+        if isinstance(report, RoundFinished):
             self._heard.append(report.line.id)
 
     async def heard(self, after: float = 0) -> list[str]:
@@ -74,8 +74,8 @@ class Scene:
         match, planned = self.job.planned.id, self.job.planned.rounds[number - 1 : number + 1]
         line = random_round(PRESETS["base"], number, id=planned[0].id, stop_after=5 if fails else None)
         assert (line.fault is not None) is fails
-        starts = [Started(match, each, self.job.names) for each in planned]
-        self.process.report(starts[0], DealExposed(match), Finished(line), *starts[1:])
+        starts = [RoundStarted(match, each, self.job.names) for each in planned]
+        self.process.report(starts[0], DealExposed(match), RoundFinished(line), *starts[1:])
         return line.id
 
 
@@ -185,7 +185,7 @@ async def test_a_worker_that_dies_after_a_void_makes_no_second_one(mock_clock: t
         nursery.start_soon(play)
         nursery.start_soon(scene.worker.listen, scene.hear)
         await trio.testing.wait_all_tasks_blocked()
-        scene.process.report(Started(match, planned, scene.job.names), DealExposed(match), RoundVoided(void))
+        scene.process.report(RoundStarted(match, planned, scene.job.names), DealExposed(match), RoundVoid(void))
         await trio.testing.wait_all_tasks_blocked()
         scene.process.kill()
     (death,) = deaths

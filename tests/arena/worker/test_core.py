@@ -15,7 +15,7 @@ from arena.plan.schedule import PlannedRound
 from arena.support.poll_loop import PollLoop, Signal, Steps
 from arena.support.timekeeping import TimeIsUpError
 from arena.worker.core import Affinity, Core, Usage, idle_seconds, used_by_others
-from arena.worker.job import Finished, Started
+from arena.worker.job import RoundFinished, RoundStarted
 from tests.helpers.journals import rounds
 
 ALL = os.sched_getaffinity(0)
@@ -205,9 +205,9 @@ class Playing:
     def play(self, count: int, seconds: float = 0.05) -> None:
         line = msgspec.structs.replace(next(rounds(1)), moves=((0, "x", 0),))
         for _ in range(count):
-            self.affinity.heard(Started(line.match, cast("PlannedRound", None), line.bots))
+            self.affinity.heard(RoundStarted(line.match, cast("PlannedRound", None), line.bots))
             self.loop.sleep(seconds)
-            self.affinity.heard(Finished(line))
+            self.affinity.heard(RoundFinished(line))
 
 
 def test_a_worker_takes_its_core_while_its_bots_answer_at_once() -> None:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from arena.bots.conversation import Conversation
 from arena.journal.lines import outcome_of
 from arena.tournament.ledger import planned_matches
-from arena.worker.job import DealExposed, Finished, Identified, SoFar, Started
+from arena.worker.job import BotIdentified, DealExposed, RoundFinished, RoundStarted, SoFar
 from engine.cards import SEATS
 from engine.scoring import Score
 from protocol.messages import EncodedRequest, Message
@@ -20,8 +20,8 @@ def test_a_round_is_reported_when_it_begins_when_its_deal_is_shown_and_when_it_i
     config = configured(steady("a"), steady("b"))
     owner = play_job(run, job_of(config), KeepingOwner(), config)
     assert [type(report) for report in owner.reports] == [
-        *(Started, Identified, Identified, DealExposed, Finished),
-        *(Started, DealExposed, Finished),  # the same players
+        *(RoundStarted, BotIdentified, BotIdentified, DealExposed, RoundFinished),
+        *(RoundStarted, DealExposed, RoundFinished),  # the same players
     ]
     assert [line.id for line in owner.rounds] == ["1.1-2.1", "1.1-2.2"]
 
@@ -67,7 +67,7 @@ def test_our_own_failure_makes_a_round_void_and_it_is_played_again_with_another_
 def test_a_withdrawn_bot_forfeits_without_being_started(run: RunLogic[None]) -> None:
     config = configured(steady("a"), steady("b"))
     owner = play_job(run, job_of(config), KeepingOwner(withdrawn="a"), config)
-    assert [type(report) for report in owner.reports] == [Finished] * 2
+    assert [type(report) for report in owner.reports] == [RoundFinished] * 2
     for line in owner.rounds:
         assert line.fault is not None
         assert (line.fault.seat, line.fault.detail) == (0, "withdrawn after 3 faults in a row")

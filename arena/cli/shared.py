@@ -74,7 +74,7 @@ def options_of(options: Sequence["Option"]) -> Callable[[F], F]:
                 kind |= {"multiple": True, "callback": _joined}
             if option.choices:
                 kind["shell_complete"] = completion.one_of(option.choices)
-            command = click.option(f"--{option.name}", parameter, default=None, help=option.help, **kind)(command)
+            command = click.option(f"--{option.name}", parameter, default=None, help=option.whole_help, **kind)(command)
         return command
 
     return add

@@ -36,8 +36,7 @@ _BOT_HELP = f"A bot with options of its own: {_BOT_KEYS}."
 
 
 def _of_a_match(option: Option) -> Option:
-    text = "The file that everything is written to.  [none: only faults are kept]"
-    return replace(option, help=text) if option.name == "journal" else option
+    return replace(option, unset="none: only faults are kept") if option.name == "journal" else option
 
 
 @click.command()

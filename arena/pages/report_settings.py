@@ -5,14 +5,15 @@ The journal contains the commands, folders and environments of bots. A report do
 shared.
 """
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from arena.journal.tournament_state import TournamentState
 from arena.pages.markup import Content, joined, tag
 from arena.pages.report_sections import Section, bot, table
-from arena.plan.max_voids import in_words
-from arena.plan.recorded_config import RecordedConfig
-from arena.plan.sandbox import Level
+from arena.plan.option_rows import Option
+from arena.plan.options import LIMITS
+from arena.plan.recorded_config import bot_settings, sprt_settings, tournament_settings
 from arena.plan.time_control import TimeLimits
 from arena.stats.columns import NO_VALUE
 from arena.stats.report_data import ReportContents
@@ -31,40 +32,32 @@ def settings_section(report: ReportContents) -> Section | None:
     return "settings", "Settings", joined(*parts)
 
 
-def _settings(config: RecordedConfig) -> dict[str, object]:
-    return {
-        "Event": config.event,
-        "Site": config.site,
-        "Rules": config.rules,
-        "Format": config.format and config.format.value,
-        "Matches of each pair": config.cycles,
-        "Rounds of each match": config.rounds,
-        "Sequential test": config.sprt and ", ".join(f"{name} {text}" for name, text in config.sprt.settings().items()),
-        "Public seed": config.seed,
-        "Hash of the secret seed": config.seed_hash,
-        "Faults in a row until withdrawn": config.max_faults,
-        "Voids granted to each bot": None if config.max_voids is None else in_words(config.max_voids),
-    }
-
-
 def _tournament(state: TournamentState) -> Content:
-    pairs: list[Content] = []
-    for words, value in _settings(state.config).items():
-        if value not in (None, ""):
-            pairs += [tag("dt", words), tag("dd", _plain(value))]
-    pairs += [tag("dt", "Started"), tag("dd", state.opening.started)]
-    rows: list[list[Content]] = [
-        [
-            bot(each.name),
-            _clock(each.clock),
-            each.restart.value if each.restart else NO_VALUE,
-            f"{each.memory:,} bytes" if each.memory else NO_VALUE,
-            NO_VALUE if each.remote else each.sandbox.level.value if each.sandbox else Level.NONE.value,
-        ]
-        for each in state.config.bots or ()
+    config = state.config
+    settings = [*tournament_settings(config)]
+    test = sprt_settings(config.sprt).items() if config.sprt else ()
+    pairs: list[tuple[str, str | None]] = [
+        *_labelled(each for each in settings if each[0] not in LIMITS),
+        ("Sequential test", ", ".join(f"{name} {text}" for name, text in test)),
+        ("Public seed", config.seed),
+        ("Hash of the secret seed", config.seed_hash),
+        *_labelled(each for each in settings if each[0] in LIMITS),
+        ("Started", state.opening.started),
     ]
-    players = table(["Bot", "Clock", "Restart", "Memory", "Sandbox"], rows, "players") if rows else None
-    return joined(tag("dl", *pairs), players)
+    words = [tag(name, text) for pair in pairs if pair[1] for name, text in zip(("dt", "dd"), pair, strict=True)]
+    rows: list[list[Content]] = []
+    head: list[Content] = []
+    for each in config.bots or ():
+        own = dict(_labelled(bot_settings(each)))
+        head = ["Bot", "Clock", *own]
+        values = (NO_VALUE if each.remote else text or NO_VALUE for text in own.values())
+        rows.append([bot(each.name), _clock(each.clock), *values])
+    return joined(tag("dl", *words), table(head, rows, "players") if rows else None)
+
+
+def _labelled(settings: Iterable[tuple[Option, Any]]) -> Iterator[tuple[str, str]]:
+    """The settings that a report shows: their words, and their values; empty without a value."""
+    return ((row.label, "" if value is None else row.in_words(value)) for row, value in settings if row.label)
 
 
 def versions_section(report: ReportContents) -> Section | None:
@@ -87,10 +80,6 @@ def versions_section(report: ReportContents) -> Section | None:
         words += f" The first {_MOST_VERSIONS} of {len(lines):,}."
     head: list[Content] = ["Bot", "Version", "Author", "Fingerprint", "Since (UTC)"]
     return "versions", "Versions", joined(table(head, rows, "versions"), tag("p", words, class_="note"))
-
-
-def _plain(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _clock(clock: TimeLimits | None) -> str:

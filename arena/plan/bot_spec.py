@@ -1,7 +1,6 @@
 """How the arena knows a bot, wherever it comes from: a program that it starts, one that connects, a person, or a Python
 function. Also the bundled bots."""
 
-import enum
 import glob
 import importlib.util
 import os
@@ -17,6 +16,9 @@ from typing import Any, Final, Protocol, Self
 import attrs
 from msgspec import Struct
 
+from arena.plan.option_rows import FROM_ROW, with_rows
+from arena.plan.options import PROGRAM
+from arena.plan.options import Restart as Restart
 from arena.plan.sandbox import VARIABLES, Level, Sandbox
 from arena.plan.time_control import TimeLimits
 from arena.support.suggestion import did_you_mean
@@ -24,14 +26,6 @@ from arena.support.suggestion import did_you_mean
 
 class BotError(Exception):
     """A text or a record does not describe a bot that can be started."""
-
-
-class Restart(enum.Enum):
-    """When a bot is restarted although it did nothing wrong."""
-
-    NEVER = "never"
-    MATCH = "match"
-    ROUND = "round"
 
 
 class AnySpec(Protocol):
@@ -67,23 +61,22 @@ class AnySpec(Protocol):
         """The same bot under another name."""
 
 
-MOST_PROCESSES: Final = 64  # by default: enough for a pool of workers, and no burden for the machine
-
-
-@attrs.frozen
+@attrs.frozen(field_transformer=with_rows(PROGRAM))
 class BotSpec:
     name: str
     command: tuple[str, ...]
-    cwd: Path | None = None
-    env: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)  # values may be secrets
+    cwd: Path | None = FROM_ROW
+    env: tuple[tuple[str, str], ...] = FROM_ROW
     limits: TimeLimits = attrs.field(factory=TimeLimits)
-    restart: Restart = Restart.NEVER
-    memory: int | None = None  # bytes
-    cpu_seconds: int | None = None
-    inherit_env: bool = False
-    processes: int = MOST_PROCESSES  # at once
+    restart: Restart = FROM_ROW
+    memory: int | None = FROM_ROW  # bytes
+    cpu_seconds: int | None = FROM_ROW
+    inherit_env: bool = FROM_ROW
+    processes: int = FROM_ROW  # at once
     sandbox: Sandbox = attrs.field(factory=Sandbox)
-    fingerprint: tuple[str, ...] | None = None  # patterns of files that belong to it; None: what lies beside a script
+    fingerprint: tuple[str, ...] | None = (
+        FROM_ROW  # patterns of files that belong to it; None: what lies beside a script
+    )
 
     may_be_away = False
     connects = False

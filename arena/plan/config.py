@@ -11,13 +11,11 @@ import attrs
 from arena.plan.bot_spec import (
     BUNDLED_BOTS,
     HUMAN,
-    MOST_PROCESSES,
     AnySpec,
     BotError,
     BotSpec,
     PersonSpec,
     RemoteSpec,
-    Restart,
     command_of,
     matching,
     missing_part,
@@ -27,11 +25,12 @@ from arena.plan.bot_spec import (
     split_name,
 )
 from arena.plan.deals import SCHEME, DealKey
-from arena.plan.max_voids import SHARE, MaxVoids
-from arena.plan.on_change import OnChange as OnChange
-from arena.plan.options import BOT, OWN, STARTED, TOURNAMENT, by_name
+from arena.plan.max_voids import MaxVoids
+from arena.plan.option_rows import fields_of, recorded_values, with_rows
+from arena.plan.options import BOT, CLOCK, OWN, PROGRAM, SANDBOX, STARTED, TOURNAMENT, by_name
+from arena.plan.options import OnChange as OnChange
 from arena.plan.recorded_config import RecordedConfig, recorded_bot
-from arena.plan.sandbox import Level, Sandbox, absolute
+from arena.plan.sandbox import Level, Sandbox, absolute, seen_from
 from arena.plan.schedule import Format
 from arena.plan.source import ConfigError as ConfigError
 from arena.plan.source import Source, flag_of
@@ -41,7 +40,7 @@ from engine.ruleset import Begins, RuleSet
 from protocol.names import NAME_RULE, name_problem, twin_of
 
 
-@attrs.frozen
+@attrs.frozen(field_transformer=with_rows(TOURNAMENT))
 class Config:
     bots: tuple[AnySpec, ...]
     rules: RuleSet
@@ -52,14 +51,13 @@ class Config:
     max_faults: int
     max_voids: MaxVoids
     event: str
-    site: str
     concurrency: int | None  # matches at once, as the organiser chose it; None if the arena may choose
     journal: Path | None
-    workers: int | None = None  # processes that play the matches; None if the arena may choose
-    affinity: bool | None = None  # whether each of them has a core for itself and its bots; None: while it helps
+    workers: int | None  # processes that play the matches; None if the arena may choose
+    affinity: bool | None  # whether each of them has a core for itself and its bots; None: while it helps
+    changed: OnChange  # what to do if a bot has changed since a journal's last rounds
     first_cycle: int = 1  # its number; a server that plays forever keeps counting
     kept: bool = True  # False if the journal is temporary
-    changed: OnChange = OnChange.REFUSE  # what to do if a bot has changed since a journal's last rounds
     sprt: Sprt | None = None  # if it is a sequential test: it ends as soon as it is decided
     key: DealKey | None = None  # of the deals; known once the tournament begins or resumes
 
@@ -99,21 +97,14 @@ class Config:
         is public."""
         key = self.key
         return RecordedConfig(
-            event=self.event,
-            site=self.site,
-            rules=self.rules.name,
-            format=self.form,
-            cycles=self.cycles,
-            rounds=self.rounds,
             pairs=self.paired,
-            max_faults=self.max_faults,
-            max_voids=self.max_voids,
             bots=tuple(map(recorded_bot, self.bots)),
             first_cycle=self.first_cycle,
             deals=SCHEME if key else None,
             seed=key.text if key and key.is_public else None,
             seed_hash=self.seed_hash,
             sprt=self.sprt,
+            **recorded_values(RecordedConfig, TOURNAMENT, self),
         )
 
 
@@ -165,10 +156,8 @@ def bot_from_command_line(bot: str, options: Mapping[str, str]) -> BotSpec:
 def bot_with_options(spec: BotSpec, options: Mapping[str, str]) -> BotSpec:
     """Apply options of STARTED to a bot. Raises ConfigError."""
     keys = Source(options, flag_of).read(by_name(STARTED))
-    fields = {"env": "env", "inherit-env": "inherit_env", "memory": "memory", "cpu": "cpu_seconds"}
-    fields |= {"processes": "processes"}
-    changed = {fields[key]: value for key, value in keys.items() if key in fields}
-    found = attrs.evolve(spec, **changed, sandbox=spec.sandbox.with_options(keys, Path(), spec.cwd or Path()))
+    sandbox = _sandbox(spec.sandbox, keys, Path(), spec.cwd or Path())
+    found = attrs.evolve(spec, **fields_of(PROGRAM, keys), sandbox=sandbox)
     _check_sandbox(found, spec.name)
     return found
 
@@ -214,15 +203,17 @@ def _of_the_tournament(key: str) -> str:
 
 def limits_of(keys: Mapping[str, Any]) -> TimeLimits:
     """The time limits that the options of a bot set, with defaults for the others."""
-    bank, increment = keys.get("tc", (None, 0))
-    no_move_limit = None if "tc" in keys else TimeLimits().move_ms  # with a bank, each answer may take all of it
-    return TimeLimits(
-        move_ms=keys.get("st", no_move_limit),
-        bank_ms=bank,
-        increment_ms=increment,
-        start_ms=keys.get("start", TimeLimits().start_ms),
-        margin_ms=keys.get("timemargin", TimeLimits().margin_ms),
-    )
+    fields = fields_of(CLOCK, keys)
+    if bank := fields.pop("bank", None):  # each answer may take all of it
+        fields = {"move_ms": None, "bank_ms": bank[0], "increment_ms": bank[1]} | fields
+    return TimeLimits(**fields)
+
+
+def _sandbox(sandbox: Sandbox, keys: Mapping[str, Any], folder: Path, cwd: Path) -> Sandbox:
+    """The sandbox as options change it, of a bot in the folder `cwd`. Paths in them are relative to `folder`. Here they
+    are relative to `cwd`, so that a journal neither shows where the tournament was played nor depends on it."""
+    expose = (*sandbox.expose, *(seen_from(cwd, folder, path) for path in keys.get("expose", ())))
+    return attrs.evolve(sandbox, **fields_of(SANDBOX, keys) | {"expose": expose})
 
 
 def bot_of(keys: Mapping[str, Any], where: str, folder: Path) -> AnySpec:
@@ -243,16 +234,9 @@ def _local_bot(keys: Mapping[str, Any], where: str, folder: Path) -> BotSpec:
     found = BotSpec(
         name=name,
         command=(*command_of(words), *keys.get("args", ())),
-        cwd=None if cwd == Path() else cwd,
-        env=keys.get("env", ()),
         limits=limits_of(keys),
-        restart=keys.get("restart", Restart.NEVER),
-        memory=keys.get("memory"),
-        cpu_seconds=keys.get("cpu"),
-        inherit_env=keys.get("inherit-env", False),
-        processes=keys.get("processes", MOST_PROCESSES),
-        fingerprint=keys.get("fingerprint"),
-        sandbox=Sandbox(own_dir="dir" in keys).with_options(keys, folder, cwd),
+        sandbox=_sandbox(Sandbox(own_dir="dir" in keys), keys, folder, cwd),
+        **fields_of(PROGRAM, keys) | {"cwd": None if cwd == Path() else cwd},
     )
     _check_sandbox(found, where)
     return found
@@ -304,25 +288,9 @@ def assembled(values: Mapping[str, Any], bots: list[AnySpec], where: Callable[[s
         raise ConfigError(f"a tournament needs two bots or more, found {len(bots)}")
     _check_names([bot.name for bot in bots], where)
     _check_tokens([bot for bot in bots if bot.token_hash], where)
-    rules: RuleSet = values.get("rules", RuleSet())
     journal = values.get("journal")
-    return Config(
-        bots=tuple(bots),
-        rules=rules,
-        form=values.get("format", Format.ROUND_ROBIN),
-        cycles=values.get("cycles", 1),
-        rounds=values.get("rounds", 10),
-        seed=values.get("seed", ""),
-        max_faults=values.get("max-faults", 5),
-        max_voids=values.get("max-voids", SHARE),
-        event=values.get("event", ""),
-        site=values.get("site", ""),
-        concurrency=values.get("concurrency"),
-        journal=Path(journal) if journal else None,
-        workers=values.get("workers"),
-        affinity=values.get("affinity"),
-        changed=values.get("changed", OnChange.REFUSE),
-    )
+    others = {"journal": Path(journal) if journal else None}
+    return Config(bots=tuple(bots), **fields_of(TOURNAMENT, values) | others)
 
 
 def _check_names(names: Sequence[str], where: Callable[[str], str]) -> None:

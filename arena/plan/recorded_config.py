@@ -6,10 +6,7 @@ version does not know are ignored.
 """
 
 import contextlib
-import json
-import shlex
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -17,16 +14,10 @@ import attrs
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from arena.plan.bot_spec import (
-    BUNDLED_BOTS,
-    MOST_PROCESSES,
-    AnySpec,
-    BotError,
-    BotSpec,
-    Restart,
-    command_of,
-)
+from arena.plan.bot_spec import BUNDLED_BOTS, AnySpec, BotError, BotSpec, Restart, command_of
 from arena.plan.max_voids import MaxVoids
+from arena.plan.option_rows import Option, recorded_settings, recorded_values, recording
+from arena.plan.options import BOT, BOUNDS, CLOCK, DERIVED, MOST_PROCESSES, OWN, PROGRAM, SANDBOX, TOURNAMENT
 from arena.plan.sandbox import Level, Sandbox
 from arena.plan.schedule import Format, pairing_count
 from arena.plan.sprt import Sprt
@@ -36,6 +27,7 @@ from arena.support.text import printable
 Positive = Annotated[int, Meta(ge=1)]
 
 
+@recording(PROGRAM)
 class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     remote: bool = False  # it connects from outside; only its clock is recorded then
@@ -51,6 +43,7 @@ class RecordedBot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sandbox: Sandbox | None = None
 
 
+@recording(TOURNAMENT)
 class RecordedConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     event: str | None = None
     site: str | None = None
@@ -130,15 +123,9 @@ def recorded_bot(spec: AnySpec) -> RecordedBot:
     return RecordedBot(
         name=spec.name,
         cmd=recorded_command(program.command),
-        dir=str(program.cwd) if program.cwd else None,
-        env=tuple(sorted(dict(program.env))),
         clock=spec.limits,
-        restart=spec.restart,
-        memory=program.memory,
-        cpu=program.cpu_seconds,
-        inherit_env=program.inherit_env,
-        processes=program.processes,
         sandbox=None if program.sandbox.level is Level.NONE else program.sandbox,
+        **recorded_values(RecordedBot, PROGRAM, program),
     )
 
 
@@ -158,25 +145,40 @@ def spec_of(recorded: RecordedBot) -> BotSpec:
         raise BotError(f"the command of {recorded.name} is not recorded")
     if not recorded.cmd[0]:
         raise BotError(f"the command of {recorded.name} has no program")
+    found = ((row, value) for row, value in recorded_settings(recorded, PROGRAM, {}) if not row.of_starter)
+    fields = {row.field: row.default if value is None else value for row, value in found}
+    not_given = {row.field: row.default for row in SANDBOX if row.of_starter}
     return BotSpec(
         name=recorded.name,
         command=command_of(recorded.cmd),
-        cwd=Path(recorded.dir) if recorded.dir else None,
         limits=recorded.clock or TimeLimits(),
-        restart=recorded.restart or Restart.NEVER,
-        memory=recorded.memory or None,
-        cpu_seconds=recorded.cpu or None,
-        processes=recorded.processes,
-        sandbox=attrs.evolve(recorded.sandbox or Sandbox(), expose=(), user=None),
+        sandbox=attrs.evolve(recorded.sandbox or Sandbox(), **not_given),
+        **fields | {"cwd": Path(recorded.dir) if recorded.dir else None},
     )
 
 
-# Differences, worded as in a tournament file: by the names of options, with values as the file has them
+# Settings, and how they differ, worded as in a tournament file
+
+# The fields of a bot that are objects of more than one setting: their tables, and what they are if not recorded.
+_PARTS: Final = {"clock": (CLOCK, TimeLimits(None, None, 0, None, 0)), "sandbox": (SANDBOX, Sandbox())}
+
+
+def tournament_settings(config: RecordedConfig) -> Iterator[tuple[Option, Any]]:
+    return recorded_settings(config, (*TOURNAMENT, *DERIVED), {})
+
+
+def bot_settings(bot: RecordedBot) -> Iterator[tuple[Option, Any]]:
+    return recorded_settings(bot, (*OWN, *BOT), _PARTS)
+
+
+def sprt_settings(sprt: Sprt) -> dict[str, str]:
+    """The bounds of a sequential test by name, as a user writes them."""
+    return {row.name: row.bare(getattr(sprt, row.field)) for row in BOUNDS}
 
 
 def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
     """One line for each setting that differs between two configurations. Seeds of deals are not compared."""
-    found = _differences(_settings(recorded), _settings(now))
+    found = _differences(tournament_settings(recorded), tournament_settings(now))
     old, new = ({bot.name: bot for bot in config.bots or ()} for config in (recorded, now))
     if list(old) != list(new):
         before, after = (", ".join(map(printable, names)) for names in (old, new))
@@ -186,32 +188,24 @@ def differences(recorded: RecordedConfig, now: RecordedConfig) -> list[str]:
     return found
 
 
-def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
+    if before.remote != now.remote:
+        ways = "it connects from outside", "it is started here"
+        return [f"in the journal {ways[not before.remote]}, now {ways[not now.remote]}"]
+    return _differences(bot_settings(before), bot_settings(now))
+
+
+def _differences(before: Iterable[tuple[Option, Any]], now: Iterable[tuple[Option, Any]]) -> list[str]:
     return [
-        f"the journal has {name} = {_as_text(name, before[name])}, now it is {_as_text(name, now[name])}"
-        for name in before
-        if before[name] != now[name]
+        f"the journal has {row.name} = {row.written(was)}, now it is {row.written(is_now)}"
+        for (row, was), (_, is_now) in zip(before, now, strict=True)
+        if row.has_to_stay and was != is_now
     ]
-
-
-def _settings(config: RecordedConfig) -> dict[str, object]:
-    return {
-        "event": config.event,
-        "site": config.site,
-        "rules": config.rules,
-        "format": config.format and config.format.value,
-        "cycles": config.cycles,
-        "rounds": config.rounds,
-        "pairs": config.pairs,
-        "max-faults": config.max_faults,
-        "max-voids": config.max_voids,
-        "first cycle": config.first_cycle,
-    }
 
 
 def format_difference(recorded: RecordedConfig, now: RecordedConfig) -> str | None:
     """How the sequential test of a journal differs from the one that is wanted; None if both are the same."""
-    before, after = _test_settings(recorded), _test_settings(now)
+    before, after = _test_of(recorded), _test_of(now)
     if before == after:
         return None
     if recorded.sprt is None:
@@ -225,69 +219,7 @@ def format_difference(recorded: RecordedConfig, now: RecordedConfig) -> str | No
     return f"its test has {was}, but now it is {wanted}"
 
 
-def _test_settings(config: RecordedConfig) -> dict[str, str]:
+def _test_of(config: RecordedConfig) -> dict[str, str]:
     if config.sprt is None:
         return {}
-    return config.sprt.settings() | {"max-rounds": str((config.cycles or 0) * (config.rounds or 0))}
-
-
-def _bot_differences(before: RecordedBot, now: RecordedBot) -> list[str]:
-    if before.remote != now.remote:
-        ways = "it connects from outside", "it is started here"
-        return [f"in the journal {ways[not before.remote]}, now {ways[not now.remote]}"]
-    return _differences(_bot_settings(before), _bot_settings(now))
-
-
-def _bot_settings(bot: RecordedBot) -> dict[str, object]:
-    """The settings of a bot by option, without its folder, because a tournament may be resumed elsewhere."""
-    clock = bot.clock or TimeLimits(None, None, 0, None, 0)
-    return {
-        "cmd": bot.cmd,
-        "env": tuple(sorted(bot.env or ())),
-        "tc": None if clock.bank_ms is None else (clock.bank_ms, clock.increment_ms),
-        "st": clock.move_ms,
-        "start": clock.start_ms,
-        "timemargin": clock.margin_ms,
-        "restart": bot.restart and bot.restart.value,
-        "memory": bot.memory or None,
-        "cpu": bot.cpu or None,
-        "inherit-env": bot.inherit_env,
-        "processes": bot.processes,
-        "sandbox": (bot.sandbox or Sandbox()).level,
-        "scratch": (bot.sandbox or Sandbox()).scratch,
-        "expose": (bot.sandbox or Sandbox()).expose,
-        "sandbox-user": (bot.sandbox or Sandbox()).user,
-    }
-
-
-def _seconds(ms: int) -> str:
-    return f"{Decimal(ms) / 1000:f}"  # exact, and of any size: a journal can be edited
-
-
-def _size(count: int) -> str:
-    """A number of bytes as the option writes it: 512M."""
-    unit, sign = next(((unit, sign) for unit, sign in _UNITS if count and not count % unit), (1, ""))
-    return json.dumps(f"{count // unit}{sign}") if sign else str(count)
-
-
-_UNITS: Final = ((2**30, "G"), (2**20, "M"), (2**10, "K"))
-_FORMATS: Final[dict[str, Callable[[Any], str]]] = {
-    "cmd": lambda words: json.dumps(shlex.join(words), ensure_ascii=False),
-    "env": lambda names: json.dumps(" ".join(names), ensure_ascii=False),
-    "tc": lambda times: "+".join(map(_seconds, times)),
-    "st": _seconds,
-    "start": _seconds,
-    "memory": _size,
-    "scratch": _size,
-    "sandbox": {Level.NONE: "false", Level.FULL: "true", Level.MISSING: '"try", in vain'}.__getitem__,
-}
-
-
-def _as_text(name: str, value: object) -> str:
-    if value is None:
-        return "none"
-    return printable(_FORMATS.get(name, _as_in_a_file)(value))
-
-
-def _as_in_a_file(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return sprt_settings(config.sprt) | {"max-rounds": str((config.cycles or 0) * (config.rounds or 0))}

@@ -2,9 +2,8 @@
 
 import enum
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -30,24 +29,12 @@ class Sandbox:
     own_dir: bool = False  # whether the organiser named the bot's folder; else it follows from the command
     user: str | None = None  # whom an arena that runs as root starts the bot as
 
-    def with_options(self, keys: Mapping[str, Any], folder: Path, cwd: Path) -> "Sandbox":
-        """The sandbox as the options in `keys` change it, of a bot in the folder `cwd`. Paths in them are relative to
-        `folder`. Here they are relative to `cwd`, so that a journal neither shows where the tournament was played nor
-        depends on it."""
-        return attrs.evolve(
-            self,
-            level=keys.get("sandbox", self.level),
-            scratch=keys.get("scratch", self.scratch),
-            expose=(*self.expose, *(_seen_from(cwd, folder, path) for path in keys.get("expose", ()))),
-            user=keys.get("sandbox-user", self.user),
-        )
-
     def exposed(self, cwd: Path) -> tuple[str, ...]:
         """The absolute paths in `expose`, for a bot in the folder `cwd`."""
         return tuple(absolute(cwd / path) for path in self.expose)
 
 
-def _seen_from(cwd: Path, folder: Path, path: str) -> str:
+def seen_from(cwd: Path, folder: Path, path: str) -> str:
     """A path that is relative to `folder`, relative to `cwd`; an absolute one as it is."""
     return absolute(Path(path)) if os.path.isabs(path) else os.path.relpath(absolute(folder / path), absolute(cwd))
 

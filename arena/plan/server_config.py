@@ -4,46 +4,53 @@ import ssl
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from msgspec.structs import replace
 
 from arena.plan.config import Config, ConfigError
 from arena.plan.config_file import TournamentFile, read_file
+from arena.plan.option_rows import FROM_ROW, fields_of, with_rows
+from arena.plan.options import DOOR, SERVING
 from arena.plan.time_control import TimeLimits
-from protocol.framing import MAX_LINE
 
 BANK_OF_STRANGERS: Final = 6  # times the limit of an answer, for a round: two seconds for each answer of most rounds
 
 
-@attrs.frozen
+@attrs.frozen(field_transformer=with_rows(DOOR))
 class DoorLimits:
-    connections: int = 2000  # at once, of bots and watchers together
-    per_address: int = 250  # connections at once; enough for a class behind one router, with a few for each bot
-    names: int = 32  # of bots from one address that the file does not name; enough for a class behind one router
-    per_second: int = 2000  # connections greeted; further ones wait on the porch
-    hello_seconds: float = 10.0  # to say hello, TLS included
-    line: int = MAX_LINE
-    unread: int = 256 * 1024  # bytes sent to a bot that it has not read yet
-    late_answers: int = 1000  # answers without a request, per connection
-    wrong_tokens: int = 10  # per address and minute; further ones are answered with a delay
+    connections: int = FROM_ROW  # at once, of bots and watchers together
+    per_address: int = FROM_ROW  # connections at once; enough for a class behind one router, with a few for each bot
+    names: int = FROM_ROW  # of bots from one address that the file does not name; enough for a class behind one router
+    per_second: int = FROM_ROW  # connections greeted; further ones wait on the porch
+    hello_seconds: float = FROM_ROW  # to say hello, TLS included
+    line: int = FROM_ROW
+    unread: int = FROM_ROW  # bytes sent to a bot that it has not read yet
+    late_answers: int = FROM_ROW  # answers without a request, per connection
+    wrong_tokens: int = FROM_ROW  # per address and minute; further ones are answered with a delay
 
 
-@attrs.frozen
+@attrs.frozen(field_transformer=with_rows(SERVING))
 class ServerConfig:
+    door: DoorLimits
+    bot_limits: TimeLimits  # of bots that the file does not name
     listen: str
     open_door: bool
     forever: bool
     begin: str | datetime  # "all", "key" or a moment
     grace: float  # seconds
     drain: float  # seconds
-    certificate: tuple[Path, Path] | None  # chain and key
+    cert: Path | None  # the chain
+    key: Path | None
     watch_delay: float  # seconds
     show_hands: bool
     watchers: int
-    door: DoorLimits
-    bot_limits: TimeLimits  # of bots that the file does not name
+
+    @property
+    def certificate(self) -> tuple[Path, Path] | None:
+        """Chain and key."""
+        return (self.cert, self.key) if self.cert and self.key else None
 
 
 def read_server_file(path: Path, options: Mapping[str, str]) -> tuple[Config, ServerConfig]:
@@ -73,19 +80,13 @@ def _server(found: TournamentFile) -> ServerConfig:
     values = found.server
     if "listen" not in values:
         raise ConfigError("--listen HOST:PORT is missing: the address to listen at")
+    for given, missing in (("cert", "key"), ("key", "cert")):
+        if given in values and missing not in values:
+            raise ConfigError(f"--{given} needs --{missing}, too")
     return ServerConfig(
-        listen=values["listen"],
-        open_door=values.get("open", False),
-        forever=values.get("forever", False),
-        begin=values.get("begin", "all"),
-        grace=values.get("grace", 60.0),
-        drain=values.get("drain", 60.0),
-        certificate=_certificate(values),
-        watch_delay=values.get("watch-delay", 0.0),
-        show_hands=values.get("show-hands", False),
-        watchers=values.get("watchers", 100),
-        door=_door(values),
+        door=DoorLimits(**fields_of(DOOR, values)),
         bot_limits=_limits_of_strangers(found.limits),
+        **fields_of(SERVING, values),
     )
 
 
@@ -95,33 +96,6 @@ def _limits_of_strangers(limits: TimeLimits) -> TimeLimits:
     if limits.bank_ms is not None or limits.move_ms is None:
         return limits
     return replace(limits, bank_ms=BANK_OF_STRANGERS * limits.move_ms)
-
-
-def _certificate(values: Mapping[str, Any]) -> tuple[Path, Path] | None:
-    if "cert" in values and "key" in values:
-        return values["cert"], values["key"]
-    for given, missing in (("cert", "key"), ("key", "cert")):
-        if given in values:
-            raise ConfigError(f"--{given} needs --{missing}, too")
-    return None
-
-
-# The field that each option sets.
-_DOOR = {
-    "connections": "connections",
-    "per-address": "per_address",
-    "names": "names",
-    "per-second": "per_second",
-    "hello": "hello_seconds",
-    "line": "line",
-    "unread": "unread",
-    "late-answers": "late_answers",
-    "wrong-tokens": "wrong_tokens",
-}
-
-
-def _door(values: Mapping[str, Any]) -> DoorLimits:
-    return DoorLimits(**{field: values[name] for name, field in _DOOR.items() if name in values})
 
 
 def tls_context(server: ServerConfig) -> ssl.SSLContext | None:

@@ -47,11 +47,6 @@ class Sprt(Struct, frozen=True):
                 f"elo0 and elo1 differ by {self.elo1 - self.elo0:g}, but expected at least {_LEAST_GAIN:g}"
             )
 
-    def settings(self) -> dict[str, str]:
-        """The options by name, as a user writes them."""
-        bounds = {name: _exact(getattr(self, name)) for name in ("elo0", "elo1", "alpha", "beta")}
-        return bounds | {"model": self.model.value}
-
     @property
     def lower(self) -> float:
         """The log likelihood ratio at which H0 is accepted."""
@@ -61,8 +56,3 @@ class Sprt(Struct, frozen=True):
     def upper(self) -> float:
         """The log likelihood ratio at which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
-
-
-def _exact(number: float) -> str:
-    """The shortest text that means this number: 10 instead of 10.0."""
-    return short if float(short := f"{number:g}") == number else repr(number)

@@ -28,6 +28,11 @@ class TimeLimits(Struct, frozen=True):
     start_ms: int | None = USUAL_MS  # to start and say hello
     margin_ms: int = 50  # how late an answer may be without being a fault
 
+    @property
+    def bank(self) -> tuple[int, int] | None:
+        """Bank and increment as one value; None without a bank."""
+        return None if self.bank_ms is None else (self.bank_ms, self.increment_ms)
+
     def for_match(self) -> MatchClock:
         return MatchClock(self.move_ms, self.bank_ms, self.increment_ms)
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.plan.config import Config, ConfigError
 from arena.plan.config_file import from_file
-from arena.plan.recorded_config import RecordedConfig, readable_part
+from arena.plan.recorded_config import RecordedConfig, readable_part, sprt_settings
 from arena.plan.server_config import read_server_file
 from arena.plan.sprt import EloModel, Sprt
 from arena.plan.sprt_config import test_from_command_line as from_words
@@ -23,8 +23,8 @@ def file(folder: Path, text: str, *, is_test: bool = False, **options: str) -> C
 
 def test_bounds_are_compared_to_the_last_digit() -> None:
     one, two = Sprt(0, 10), Sprt(0, 10.0000001)
-    assert one.settings()["elo1"] == "10"
-    assert one.settings() != two.settings()
+    assert sprt_settings(one)["elo1"] == "10"
+    assert sprt_settings(one) != sprt_settings(two)
 
 
 def test_a_test_is_made_of_matches_of_one_pair() -> None:

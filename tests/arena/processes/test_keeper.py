@@ -19,8 +19,9 @@ from arena.cli.progress import Quiet
 from arena.devtools.starters import STARTERS
 from arena.journal.endings import Fault
 from arena.journal.lines import JournalLine, RoundLine, VoidLine, read
-from arena.plan.bot_spec import MOST_PROCESSES, BotSpec
+from arena.plan.bot_spec import BotSpec
 from arena.plan.config import from_command_line
+from arena.plan.options import MOST_PROCESSES
 from arena.processes import launch
 from arena.processes.bot_process import BotProcess, fork, running_launcher, spawn, started
 from arena.processes.launch import KeptProcess

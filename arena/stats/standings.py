@@ -209,7 +209,7 @@ class Standings:
             self._waiting[pair] = _Waiting(line.id, meeting, half_points)
             return
         if waiting is not None:
-            # The second of its pair. Other bots than in the first are damage, unless versions of a bot are told apart.
+            # The second of its pair. That other bots played the first is damage, unless versions are distinguished.
             if waiting.meeting is not meeting and self.naming is None:
                 raise JournalError(f"round {line.id} is said to be paired with {waiting.id}, which other bots played")
             del self._waiting[pair]

@@ -1,8 +1,8 @@
 """A match as plain data: what is to be played, what is played of it already, and what its player reports. Pure.
 
 The owner of the tournament sends orders, and whoever plays a match sends reports, in the order in which things happen.
-Both are frozen values that can be pickled. A report of which the owner tells others as it is (tournament/events.py) is
-an event already.
+Both are frozen values that can be pickled. A report that the owner passes on to listeners is an event already, one of
+those in tournament/tournament_events.py.
 """
 
 from collections.abc import Mapping

@@ -113,7 +113,7 @@ def test_every_field_of_every_message_is_described(message: type[Message]) -> No
 def test_every_field_of_the_state_is_described() -> None:
     described = section("request")
     definitions = schema()["$defs"]
-    for name in ("GameState", "StoneState", "Clock", "Event", "Recruiter"):
+    for name in ("GameState", "StoneState", "Clock", "MoveEvent", "Recruiter"):
         for field in definitions[name]["properties"]:
             assert re.search(rf"`(state\.|clock\.)?{field}`", described), f"{name}.{field}"
 

@@ -23,7 +23,7 @@ class DoorLimits:
     connections: int = FROM_ROW  # at once, of bots and watchers together
     per_address: int = FROM_ROW  # connections at once; enough for a class behind one router, with a few for each bot
     names: int = FROM_ROW  # of bots from one address that the file does not name; enough for a class behind one router
-    per_second: int = FROM_ROW  # connections greeted; further ones wait on the porch
+    per_second: int = FROM_ROW  # connections greeted; further ones wait
     hello_seconds: float = FROM_ROW  # to say hello, TLS included
     line: int = FROM_ROW
     unread: int = FROM_ROW  # bytes sent to a bot that it has not read yet

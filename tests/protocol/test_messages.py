@@ -164,7 +164,7 @@ def test_a_name_is_at_most_32_plain_characters(name: str) -> None:
         (b'"' + b"\x7f" * 90 + b'"', Code.BAD_MESSAGE, "… (92 bytes)"),
         # an unknown type
         (b'{"type":"moo"}', Code.UNKNOWN_TYPE, "the type 'moo' is unknown; the types are 'hello', 'action'"),
-        (b'{"type":"Action"}', Code.UNKNOWN_TYPE, "'BotAction'"),
+        (b'{"type":"Action"}', Code.UNKNOWN_TYPE, "'Action'"),
         (b'{"type":"welcome","name":"x"}', Code.UNKNOWN_TYPE, "'welcome' is unknown"),
         (b'{"type":"' + b"x" * 900 + b'"}', Code.UNKNOWN_TYPE, "'" + "x" * 40 + "' … (900 bytes) is unknown"),
         ('{"type":"' + "😀" * 900 + '"}', Code.UNKNOWN_TYPE, r"\U0001f600"),

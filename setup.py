@@ -35,6 +35,7 @@ COMPILED: Final = (
     "arena/match/round_play.py",
     "arena/match/translate.py",
     "engine/actions.py",
+    "engine/arguments.py",
     "engine/cards.py",
     "engine/deal.py",
     "engine/formations.py",

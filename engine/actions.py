@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from engine.arguments import A_TEXT, Given, checked
 from engine.cards import (
     BANSHEE,
     CARD_BY_TEXT,
@@ -33,6 +34,8 @@ from engine.errors import NotationError
 
 
 class Kind(enum.Enum):
+    """What an action does. A place, for one, is a card played on a stone."""
+
     PLACE = "place"  # a clan card or an elite troop
     MODE = "mode"
     RECRUITER = "recruiter"
@@ -123,6 +126,7 @@ def traitors(card: Card, stone: Stone) -> tuple[Action, ...]:
 
 
 def every_action() -> Iterator[Action]:
+    """Each action that has a text, whether or not it can ever be legal, in a fixed order."""
     yield from (PASS, DONE, *DRAWS, PLAY_RECRUITER, *CLAIMS, *RETURNS)
     for table in (PLACES, MODES, BANSHEES):
         for actions in table.values():
@@ -145,13 +149,13 @@ def _by_text() -> dict[str, Action]:
     return {action.text: action for action in every_action()}
 
 
-def parse(text: str) -> Action:
+def parse(text: Given[str]) -> Action:
     """The action with this text. Each action has exactly one text: lower case, single spaces, nothing around it. Raises
     NotationError, which says what is wrong with the text."""
     try:
-        return _by_text()[text]
-    except KeyError:
-        raise NotationError(_explain(text)) from None
+        return _by_text()[text]  # type: ignore[index]
+    except (KeyError, TypeError):  # a TypeError for what cannot be hashed
+        raise NotationError(_explain(checked(text, str, A_TEXT))) from None
 
 
 _FORMS: Final = {

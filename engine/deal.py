@@ -6,28 +6,39 @@ about 2^237, so the bias is below 2^-270). Unlike a library's generator, it is t
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import attrs
 
+from engine.arguments import Given, checked
 from engine.cards import CARD_TEXTS, CLAN_CARDS, TACTIC_DECK, Card
 from engine.errors import DealError
+
+_WITH_TACTICS: Final = "a bool: whether there are tactic cards, as rules.tactics says"
+
+
+def _cards(cards: Iterable[Card]) -> tuple[Card, ...]:
+    return tuple(cards)
 
 
 @attrs.frozen
 class Deal:
     """Both decks, top card first. Without tactic cards the second one is empty."""
 
-    clan: tuple[Card, ...]
-    tactics: tuple[Card, ...]
+    clan: tuple[Card, ...] = attrs.field(converter=_cards)
+    tactics: tuple[Card, ...] = attrs.field(converter=_cards)
 
     @staticmethod
-    def from_seed(seed: str, tactics: bool) -> "Deal":
+    def from_seed(seed: Given[str], tactics: Given[bool]) -> "Deal":
         """The deal that belongs to a seed; `tactics` says whether the round is played with tactic cards."""
+        seed = checked(seed, str, "a seed, which is a str such as '7'")
+        tactics = checked(tactics, bool, _WITH_TACTICS)
         return Deal(_shuffled(CLAN_CARDS, f"{seed}/clan"), _shuffled(TACTIC_DECK, f"{seed}/tactics") if tactics else ())
 
-    def check(self, tactics: bool) -> None:
+    def check(self, tactics: Given[bool]) -> None:
         """Raise DealError unless the decks consist of exactly the cards of the game."""
+        tactics = checked(tactics, bool, _WITH_TACTICS)
         _check_deck("clan deck", self.clan, CLAN_CARDS)
         if tactics:
             _check_deck("tactic deck", self.tactics, TACTIC_DECK)
@@ -45,8 +56,14 @@ def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
 
 
 def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> None:
-    if sorted(deck) == list(expected):
+    try:
+        in_order = sorted(deck)
+    except TypeError:  # as of numbers and texts; the first that is not a number is named
+        in_order = []
+    if in_order == list(expected):
         return
+    for card in deck:
+        checked(card, int, f"cards in the {name}, which are numbers such as CARD_TEXTS.index('r5')")
     if strange := [card for card in deck if not 0 <= card < len(CARD_TEXTS)]:
         raise DealError(f"the {name} has a card numbered {strange[0]}; cards are numbered 0 to {len(CARD_TEXTS) - 1}")
     missing, surplus = Counter(expected) - Counter(deck), Counter(deck) - Counter(expected)

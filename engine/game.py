@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.actions import Action, Kind
+from engine.arguments import A_POSITION, A_RULE_SET, A_TEXT, AN_ACTION, Given, checked, checked_seat, unexpected
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalActionError, PositionError
@@ -17,77 +18,73 @@ from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
 from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
 from engine.scoring import Ending, Outcome, won_by_stones
-from engine.table import Table
+from engine.table import Table, provable_stones
 
 _TURN_START: Final = ClaimTime.TURN_START  # as in phase.py
 
 
 class Game(Table):
-    def __init__(self, model: "Game | None" = None):
-        """A game before the deal, or a copy of another one. `new` makes a game that can be played."""
+    """A round being played. `new` deals one, `from_position` and `from_text` continue from a position.
+
+    Its attributes, such as `hands`, `phase` and `outcome`, are there to be read; only `apply` changes them, and only as
+    the rules allow. It keeps no history: a `GameRecord` holds the actions of a round.
+    """
+
+    def __init__(self, model: object = None, *more: object):
+        """A copy of another game, or, if the model is only a table, a game before the deal."""
+        if more or not isinstance(model, Table):
+            raise TypeError(f"a game begins with a deal or in a position: use {_WAYS_TO_BEGIN}")
         super().__init__(model)
-        self.rules: RuleSet = model.rules if model else RuleSet()
-        self.to_move: Seat = model.to_move if model else SEATS[0]
-        self.phase: Phase = model.phase if model else PLAY
-        self.draws_left: int = model.draws_left if model else 0  # of a recruiter
-        self.returns_left: int = model.returns_left if model else 0  # of a recruiter
+        game = model if isinstance(model, Game) else None
+        self.rules: RuleSet = game.rules if game else RuleSet()
+        self.to_move: Seat = game.to_move if game else SEATS[0]
+        self.phase: Phase = game.phase if game else PLAY
+        self.draws_left: int = game.draws_left if game else 0  # of a recruiter
+        self.returns_left: int = game.returns_left if game else 0  # of a recruiter
         # Whether something was played, claimed or drawn in this turn, and the turns in a row without that, before it.
-        self.turn_had_effect: bool = model.turn_had_effect if model else False
-        self.idle_turns: int = model.idle_turns if model else 0
+        self.turn_had_effect: bool = game.turn_had_effect if game else False
+        self.idle_turns: int = game.idle_turns if game else 0
         # The stones that the player to move can prove, in a claim phase; a bit mask.
-        self.claimable: int = model.claimable if model else 0
-        self.outcome: Outcome | None = model.outcome if model else None
+        self.claimable: int = game.claimable if game else 0
+        self.outcome: Outcome | None = game.outcome if game else None
 
     @staticmethod
-    def new(rules: RuleSet, deal: Deal, first: Seat) -> "Game":
+    def new(rules: Given[RuleSet], deal: Given[Deal], first: Given[Seat]) -> "Game":
+        """The game after the deal; the seat `first` begins. Raises DealError if these are not the cards of the game."""
+        rules, first = checked(rules, RuleSet, A_RULE_SET), checked_seat(first)
+        deal = checked(deal, Deal, "a Deal, such as Deal.from_seed('7', rules.tactics)")
         deal.check(rules.tactics)
-        game = Game()
+        game = Game(_UNDEALT)
         game.rules = rules
         game.clan_deck, game.tactic_deck = list(reversed(deal.clan)), list(reversed(deal.tactics))
         for _ in range(rules.hand_limit):
             for seat in (first, other(first)):
-                game.take(seat, game.clan_deck)
+                game._take(seat, game.clan_deck)
         game._start_turn(first)
         return game
 
     @staticmethod
-    def from_position(position: Position) -> "Game":
+    def from_position(position: Given[Position]) -> "Game":
         """A game that continues exactly like the one that the position was taken from.
 
         Raises PositionError for a position that cannot come up, and for one in which cards lie face down.
         """
+        position = checked(position, Position, A_POSITION)
         check(position)
         check_face_up(position)
-        game = Game()
-        game.rules = position.rules
-        game.to_move = position.to_move
-        game.clan_deck, game.tactic_deck = list(reversed(position.clan_deck)), list(reversed(position.tactic_deck))
-        game.hands = [sorted(hand) for hand in position.hands]
-        game.sides = [[stone.sides[seat] for stone in position.stones] for seat in SEATS]
-        game.modes = [stone.modes for stone in position.stones]
-        game.needs = [stone.needs for stone in position.stones]
-        game.owners = list(position.owners)
-        game.complete_first = [stone.complete_first for stone in position.stones]
-        game.discard = list(position.discard)
-        game.tactics_played = [list(played) for played in position.tactics_played]
-        game.phase = position.phase
-        game.draws_left = position.draws_left
-        game.returns_left = position.returns_left
-        game.turn_had_effect = position.turn_had_effect
-        game.idle_turns = position.idle_turns
-        game.derive()
-        game._enter_phase()
-        return game
+        return standing_at(position)
 
     @staticmethod
-    def from_text(text: str) -> "Game":
+    def from_text(text: Given[str]) -> "Game":
         """The game in the position that the text describes (see `engine.position_text`). Raises PositionError."""
+        text = checked(text, str, A_TEXT)
         try:
             return Game.from_position(position_from_text(text))
         except PositionError as error:
             raise with_line(error, text) from None
 
     def position(self) -> Position:
+        """All that decides how the game continues, as a frozen value. Its method `seen_by` hides what is secret."""
         return Position.of(self)
 
     def to_text(self) -> str:
@@ -98,17 +95,30 @@ class Game(Table):
         """All actions that the player to move may take, in a fixed order; none once the round is over."""
         return [action for row in legal_rows(self) for action in row.actions]
 
-    def apply(self, action: Action) -> None:
+    def is_legal(self, action: Given[Action]) -> bool:
+        """Whether the player to move may take this action."""
+        return reason_illegal(self, checked(action, Action, AN_ACTION)) is None
+
+    def apply(self, action: Given[Action]) -> None:
         """Apply the action of the player to move, and everything that follows automatically up to the next decision.
 
         Raises IllegalActionError, and changes nothing, if the rules do not allow it.
         """
-        if reason := reason_illegal(self, action):
+        try:
+            handler = _HANDLERS[action.kind]  # type: ignore[union-attr]
+        except (AttributeError, KeyError):  # asking for its type instead would take two hundredths of the time
+            raise unexpected(action, AN_ACTION) from None
+        if reason := reason_illegal(self, action):  # type: ignore[arg-type]
             raise IllegalActionError(reason)
-        _HANDLERS[action.kind](self, action)
+        handler(self, action)  # type: ignore[arg-type]
 
     def copy(self) -> "Game":
+        """Another game that stands the same. What is applied to one does not change the other."""
         return Game(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let games be pickled and copied by `copy.copy`, although they cannot be made without arguments."""
+        return standing_at, (self.position(),)
 
     def __eq__(self, game: object) -> bool:
         """Whether both games stand the same and continue in the same way, however they came about."""
@@ -125,7 +135,7 @@ class Game(Table):
     def _enter_phase(self) -> None:
         """Compute what follows from the phase, for a game that was made from a position."""
         if self.phase is CLAIM:
-            self.claimable = self.provable_stones(self.to_move)
+            self.claimable = provable_stones(self, self.to_move)
             if not self.claimable:
                 raise PositionError("no stone can be claimed, so there is no claim phase", "phase")
         elif self.phase is Phase.OVER:
@@ -152,7 +162,7 @@ class Game(Table):
             self._enter_claims()
 
     def _enter_claims(self) -> None:
-        self.claimable = self.provable_stones(self.to_move)
+        self.claimable = provable_stones(self, self.to_move)
         if self.claimable:
             self.phase = CLAIM
         else:
@@ -171,7 +181,7 @@ class Game(Table):
                 self.phase = DRAW
                 return
             if deck := self.clan_deck or self.tactic_deck:
-                self.take(self.to_move, deck)
+                self._take(self.to_move, deck)
                 self.turn_had_effect = True
         self._end_turn()
 
@@ -195,7 +205,7 @@ class Game(Table):
     # One handler for each kind of action, called after `reason_illegal` found no reason.
 
     def _spend_ruse(self, card: Card) -> None:
-        self.spend_tactic(self.to_move, card)
+        self._spend_tactic(self.to_move, card)
         self.discard.append(card)
         self.turn_had_effect = True
 
@@ -205,14 +215,14 @@ class Game(Table):
             self.hands[seat].remove(card)
             self.unseen &= ~(1 << card)
         else:
-            self.spend_tactic(seat, card)
-        self.add(seat, card, action.stone)
+            self._spend_tactic(seat, card)
+        self._add(seat, card, action.stone)
         self.turn_had_effect = True
         self._after_play()
 
     def _mode(self, action: Action) -> None:
-        self.spend_tactic(self.to_move, action.card)
-        self.lay_mode(action.card, action.stone)
+        self._spend_tactic(self.to_move, action.card)
+        self._lay_mode(action.card, action.stone)
         self.turn_had_effect = True
         self._after_play()
 
@@ -228,13 +238,13 @@ class Game(Table):
             if self.clan_deck and self.tactic_deck:
                 self.phase = DRAW
                 return
-            self.take(self.to_move, self.clan_deck or self.tactic_deck)
+            self._take(self.to_move, self.clan_deck or self.tactic_deck)
             self.draws_left -= 1
         self.draws_left = 0
         self.phase = Phase.RETURN
 
     def _draw(self, action: Action) -> None:
-        self.take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
+        self._take(self.to_move, self.clan_deck if action.kind is Kind.DRAW_CLAN else self.tactic_deck)
         self.turn_had_effect = True
         if self.draws_left:
             self.draws_left -= 1
@@ -254,34 +264,62 @@ class Game(Table):
 
     def _strategist(self, action: Action) -> None:
         self._spend_ruse(STRATEGIST)
-        self.remove(self.to_move, action.card, action.stone)
+        self._remove(self.to_move, action.card, action.stone)
         if action.target is None:
             self.discard.append(action.card)
         else:
-            self.add(self.to_move, action.card, action.target)
+            self._add(self.to_move, action.card, action.target)
         self._after_play()
 
     def _banshee(self, action: Action) -> None:
         self._spend_ruse(BANSHEE)
-        self.remove(other(self.to_move), action.card, action.stone)
+        self._remove(other(self.to_move), action.card, action.stone)
         self.discard.append(action.card)
         self._after_play()
 
     def _traitor(self, action: Action) -> None:
         assert action.target is not None
         self._spend_ruse(TRAITOR)
-        self.remove(other(self.to_move), action.card, action.stone)
-        self.add(self.to_move, action.card, action.target)
+        self._remove(other(self.to_move), action.card, action.stone)
+        self._add(self.to_move, action.card, action.target)
         self._after_play()
 
     def _claim(self, action: Action) -> None:
         seat = self.to_move
-        self.claim(seat, action.stone)
+        self._set_owner(seat, action.stone)
         self.turn_had_effect = True
         if ending := won_by_stones(self.owners, seat):
             self._finish(seat, ending)
         else:
             self._enter_claims()
+
+
+_UNDEALT: Final = Table()
+_WAYS_TO_BEGIN: Final = "Game.new(rules, deal, first), Game.from_position(position) or Game.from_text(text)"
+
+
+def standing_at(position: Position) -> Game:
+    """The game in this position, which is not checked. Cards that lie face down stay so."""
+    game = Game(_UNDEALT)
+    game.rules = position.rules
+    game.to_move = position.to_move
+    game.clan_deck, game.tactic_deck = list(reversed(position.clan_deck)), list(reversed(position.tactic_deck))
+    game.hands = [sorted(hand) for hand in position.hands]
+    game.sides = [[stone.sides[seat] for stone in position.stones] for seat in SEATS]
+    game.modes = [stone.modes for stone in position.stones]
+    game.needs = [stone.needs for stone in position.stones]
+    game.owners = list(position.owners)
+    game.complete_first = [stone.complete_first for stone in position.stones]
+    game.discard = list(position.discard)
+    game.tactics_played = [list(played) for played in position.tactics_played]
+    game.phase = position.phase
+    game.draws_left = position.draws_left
+    game.returns_left = position.returns_left
+    game.turn_had_effect = position.turn_had_effect
+    game.idle_turns = position.idle_turns
+    game._derive()
+    game._enter_phase()
+    return game
 
 
 _HANDLERS: dict[Kind, Callable[[Game, Action], None]] = {

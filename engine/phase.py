@@ -5,6 +5,8 @@ from typing import Final
 
 
 class Phase(enum.Enum):
+    """What the player to move has to decide; in OVER, nothing."""
+
     CLAIM = "claim"
     PLAY = "play"
     DRAW = "draw"

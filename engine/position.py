@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from engine.arguments import Given, checked_seat
 from engine.cards import MUD_FIGHT, SEATS, Card, Seat, back_of, other
 from engine.phase import Phase
 from engine.ruleset import RuleSet
@@ -21,6 +22,8 @@ Cards = tuple[Card, ...]
 
 @attrs.frozen
 class StonePosition:
+    """One stone: the cards on its sides, the combat modes on it, who has claimed it."""
+
     sides: tuple[Cards, Cards] = ((), ())  # by seat, the newest card last
     modes: Cards = ()
     owner: Seat | None = None
@@ -35,12 +38,15 @@ class StonePosition:
         return len(self.sides[seat]) >= self.needs
 
     def turned(self) -> "StonePosition":
+        """The same stone with the seats exchanged."""
         owner, first = (None if seat is None else other(seat) for seat in (self.owner, self.complete_first))
         return StonePosition((self.sides[1], self.sides[0]), self.modes, owner, first)
 
 
 @attrs.frozen(kw_only=True)
 class Position:
+    """One moment of a round, from which `Game.from_position` continues. A card that lies face down is its back."""
+
     rules: RuleSet
     stones: tuple[StonePosition, ...]
     hands: tuple[Cards, Cards]  # sorted
@@ -57,6 +63,7 @@ class Position:
 
     @staticmethod
     def of(game: "Game") -> "Position":
+        """The position in which the game stands."""
         stones = zip(*game.sides, game.modes, game.owners, game.complete_first, strict=True)
         return Position(
             rules=game.rules,
@@ -74,8 +81,10 @@ class Position:
             idle_turns=game.idle_turns,
         )
 
-    def seen_by(self, seat: Seat | None) -> "Position":
+    def seen_by(self, seat: Given[Seat | None]) -> "Position":
         """What the seat may see: everything public and its own hand. None sees only what is public."""
+        if seat is not None:
+            seat = checked_seat(seat)
         a, b = (hand if seat == holder else _face_down(hand) for holder, hand in zip(SEATS, self.hands, strict=True))
         return attrs.evolve(
             self, hands=(a, b), clan_deck=_face_down(self.clan_deck), tactic_deck=_face_down(self.tactic_deck)
@@ -98,10 +107,12 @@ class Position:
 
     @property
     def owners(self) -> tuple[Seat | None, ...]:
+        """The seats that have claimed the stones, left to right; None for a stone that nobody has claimed."""
         return tuple([stone.owner for stone in self.stones])
 
     @property
     def stones_held(self) -> tuple[int, int]:
+        """The number of stones that each seat has claimed."""
         return self.owners.count(SEATS[0]), self.owners.count(SEATS[1])
 
 

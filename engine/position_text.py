@@ -30,6 +30,7 @@ from typing import Final, TypeVar
 import attrs
 
 from engine.actions import quoted
+from engine.arguments import A_POSITION, A_TEXT, Given, checked
 from engine.cards import BACK_BY_TEXT, CLAN_CARDS, SEATS, TACTIC_DECK, Card, Seat, card_texts, cards_from_texts
 from engine.errors import NotationError, PositionError
 from engine.phase import Phase
@@ -53,9 +54,9 @@ _PLAYED_FORM: Final = "tactic cards played are written like: played joker | bans
 T = TypeVar("T")
 
 
-def position_from_text(text: str) -> Position:
+def position_from_text(text: Given[str]) -> Position:
     """The position that the text describes. Raises PositionError, which names the line that is wrong."""
-    lines = _Lines(text)
+    lines = _Lines(checked(text, str, A_TEXT))
     try:
         position = _read(lines)
         check(position)
@@ -207,9 +208,9 @@ def _usual_effect(rules: RuleSet, phase: Phase, idle: int) -> bool:
     return phase in (Phase.DRAW, Phase.RETURN) or (phase is Phase.CLAIM and rules.claims is ClaimTime.AFTER_PLAY)
 
 
-def position_to_text(position: Position) -> str:
+def position_to_text(position: Given[Position]) -> str:
     """The text that `position_from_text` reads, without lines that only state a default."""
-    return "\n".join(_lines(position)) + "\n"
+    return "\n".join(_lines(checked(position, Position, A_POSITION))) + "\n"
 
 
 def _lines(position: Position) -> Iterator[str]:

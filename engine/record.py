@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from engine.actions import Action, parse, quoted
+from engine.arguments import A_RECORD, Given, checked
 from engine.cards import SEATS, Seat
 from engine.deal import Deal
 from engine.errors import EngineError, IllegalActionError, NotationError, RecordError
@@ -15,6 +16,8 @@ from engine.scoring import Forfeit, Outcome
 
 @attrs.frozen
 class GameRecord:
+    """A round as its deal, the seat that began, and all actions in order, each with the seat that did it."""
+
     rules: RuleSet
     deal: Deal
     first: Seat
@@ -24,12 +27,15 @@ class GameRecord:
 
 @attrs.frozen
 class Step:
+    """A game, and the action that a record applies to it next."""
+
     game: Game  # before the action; it changes with the next step, so copy it to keep it
     action: Action
 
 
-def dealt(record: GameRecord) -> Game:
+def dealt(record: Given[GameRecord]) -> Game:
     """The record's game before its first move. Raises RecordError if its deal or its first seat is not valid."""
+    record = checked(record, GameRecord, A_RECORD)
     if record.first not in SEATS:
         raise RecordError(f"seat {record.first} cannot begin: seats are 0 and 1")
     try:
@@ -38,11 +44,12 @@ def dealt(record: GameRecord) -> Game:
         raise RecordError(str(error)) from error
 
 
-def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
+def steps(record: Given[GameRecord], game: Game | None = None) -> Iterator[Step]:
     """Play the record move by move. Raises RecordError at the first move that the rules do not allow.
 
     All steps share one game. A caller that needs it after the last step passes its own, made by `dealt`.
     """
+    record = checked(record, GameRecord, A_RECORD)
     game = game or dealt(record)
     for index, (seat, text) in enumerate(record.moves):
         if game.outcome is not None:
@@ -60,7 +67,7 @@ def steps(record: GameRecord, game: Game | None = None) -> Iterator[Step]:
             raise RecordError(f"seat {seat}, {text!r}: {error}", index) from error
 
 
-def replay(record: GameRecord) -> Game:
+def replay(record: Given[GameRecord]) -> Game:
     """The game after all moves of the record. Raises RecordError if one of them is not allowed."""
     game = dealt(record)
     for _ in steps(record, game):
@@ -68,8 +75,9 @@ def replay(record: GameRecord) -> Game:
     return game
 
 
-def verify(record: GameRecord) -> None:
+def verify(record: Given[GameRecord]) -> None:
     """Check that the record is a complete round played by the rules. Raises RecordError, which says where it is not."""
+    record = checked(record, GameRecord, A_RECORD)
     check_outcome(record, replay(record))
 
 

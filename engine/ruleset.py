@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from engine.arguments import Given, checked
 from engine.errors import NotationError
 
 
@@ -37,15 +38,18 @@ class RuleSet:
 
     @property
     def hand_limit(self) -> int:
+        """The number of cards up to which a hand is filled."""
         return 7 if self.tactics else 6
 
     @property
     def name(self) -> str:
+        """The one name of this choice, as `named` reads it."""
         return _NAMES[self]
 
     @staticmethod
-    def named(name: str) -> "RuleSet":
+    def named(name: Given[str]) -> "RuleSet":
         """The rule set of this name. Raises NotationError, which lists all names."""
+        name = checked(name, str, f"the name of a rule set, such as {next(iter(RULE_SETS))!r}")
         try:
             return RULE_SETS[name]
         except KeyError:

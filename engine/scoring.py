@@ -28,6 +28,8 @@ class Forfeit(enum.Enum):
 
 @attrs.frozen
 class Outcome:
+    """How a round ended: its winner, None for a draw; the points by seat; the owners of the stones, left to right."""
+
     winner: Seat | None
     ending: Ending | Forfeit
     points: tuple[int, int]

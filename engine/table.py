@@ -1,7 +1,7 @@
 """All cards of a round and what follows from them. This module knows nothing about turns and phases.
 
 What follows from the cards and is needed at every decision (`unclaimed`, `room`, `complete`, `strengths`, `unseen`) is
-stored; `side_changed`, `show` and `claim` keep it up to date, and `derive` computes it for a new table.
+stored; `_side_changed`, `_show` and `_set_owner` keep it up to date, and `_derive` computes it for a new table.
 """
 
 from bisect import insort
@@ -38,7 +38,7 @@ class Table:
         self.unseen = ALL_CLAN_MASK  # clan cards that do not lie face up anywhere
         # By seat and stone: cards with which the rival could beat the seat's complete side when that was last asked; 0
         # if it was not, or could not. While they are unseen, the stone cannot be proven.
-        self.doubts = [[0] * 9, [0] * 9]
+        self._doubts = [[0] * 9, [0] * 9]
         # The stones that changed, in order: not a part of the position, but tells what to update to those who show it.
         self.changes: list[Stone] = []
 
@@ -58,48 +58,48 @@ class Table:
         self.complete = model.complete.copy()
         self.strengths = [model.strengths[0].copy(), model.strengths[1].copy()]
         self.unseen = model.unseen
-        self.doubts = [model.doubts[0].copy(), model.doubts[1].copy()]
+        self._doubts = [model._doubts[0].copy(), model._doubts[1].copy()]
         self.changes = model.changes.copy()
 
-    def take(self, seat: Seat, deck: list[Card]) -> None:
+    def _take(self, seat: Seat, deck: list[Card]) -> None:
         """Move the top card of the deck to the hand."""
         insort(self.hands[seat], deck.pop())
 
-    def spend_tactic(self, seat: Seat, card: Card) -> None:
+    def _spend_tactic(self, seat: Seat, card: Card) -> None:
         self.hands[seat].remove(card)
         self.tactics_played[seat].append(card)
 
-    def show(self, card: Card) -> None:
+    def _show(self, card: Card) -> None:
         """Note that the card lies face up. A clan card that was seen once never counts as unseen again."""
         if is_clan(card):
             self.unseen &= ~(1 << card)
 
-    def add(self, seat: Seat, card: Card, stone: Stone) -> None:
+    def _add(self, seat: Seat, card: Card, stone: Stone) -> None:
         self.sides[seat][stone] += (card,)
-        self.side_changed(seat, stone)
+        self._side_changed(seat, stone)
 
-    def remove(self, seat: Seat, card: Card, stone: Stone) -> None:
+    def _remove(self, seat: Seat, card: Card, stone: Stone) -> None:
         self.sides[seat][stone] = tuple(c for c in self.sides[seat][stone] if c != card)
-        self.side_changed(seat, stone)
+        self._side_changed(seat, stone)
 
-    def lay_mode(self, card: Card, stone: Stone) -> None:
+    def _lay_mode(self, card: Card, stone: Stone) -> None:
         self.modes[stone] += (card,)
         if card == MUD_FIGHT:
             self.needs[stone] = 4
         for seat in SEATS:
-            self.side_changed(seat, stone)
+            self._side_changed(seat, stone)
 
-    def claim(self, seat: Seat, stone: Stone) -> None:
+    def _set_owner(self, seat: Seat, stone: Stone) -> None:
         self.owners[stone] = seat
         self.changes.append(stone)
         self.unclaimed &= ~(1 << stone)
         for each in SEATS:
             self.room[each] &= ~(1 << stone)
 
-    def side_changed(self, seat: Seat, stone: Stone) -> None:
+    def _side_changed(self, seat: Seat, stone: Stone) -> None:
         """Update what follows from one side, after its cards or the stone's modes have changed."""
         self.changes.append(stone)
-        self.doubts[0][stone] = self.doubts[1][stone] = 0
+        self._doubts[0][stone] = self._doubts[1][stone] = 0
         side, bit = self.sides[seat][stone], 1 << stone
         if len(side) < self.needs[stone]:
             self.room[seat] |= bit
@@ -115,30 +115,31 @@ class Table:
             if self.complete_first[stone] is None:
                 self.complete_first[stone] = seat
 
-    def derive(self) -> None:
+    def _derive(self) -> None:
         """Compute everything that follows from the cards and the owners, for a table made from a position."""
         self.unclaimed = sum(1 << stone for stone, owner in enumerate(self.owners) if owner is None)
         for seat in SEATS:
             for stone in STONES:
-                self.side_changed(seat, stone)
+                self._side_changed(seat, stone)
             self.room[seat] &= self.unclaimed
         for card in (*self.discard, *(card for sides in self.sides for side in sides for card in side)):
-            self.show(card)
+            self._show(card)
 
-    def provable_stones(self, seat: Seat) -> int:
-        """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
-        rival, provable, unseen = other(seat), 0, self.unseen
-        strengths, doubts = self.strengths, self.doubts[seat]
-        for stone in stones_in(self.complete[seat] & self.unclaimed):
-            if (doubt := doubts[stone]) and doubt & unseen == doubt:
-                continue
-            mine, theirs = strengths[seat][stone], strengths[rival][stone]
-            if theirs == INCOMPLETE:
-                blind = BLIND_MANS_BLUFF in self.modes[stone]
-                doubts[stone] = beating_cards(self.sides[rival][stone], self.needs[stone], blind, unseen, mine)
-                proven = not doubts[stone]
-            else:
-                proven = mine > theirs or (mine == theirs and self.complete_first[stone] == seat)
-            if proven:
-                provable |= 1 << stone
-        return provable
+
+def provable_stones(table: Table, seat: Seat) -> int:
+    """The stones that the seat can prove as the cards lie, as a bit mask, whether or not it may claim now."""
+    rival, provable, unseen = other(seat), 0, table.unseen
+    strengths, doubts = table.strengths, table._doubts[seat]
+    for stone in stones_in(table.complete[seat] & table.unclaimed):
+        if (doubt := doubts[stone]) and doubt & unseen == doubt:
+            continue
+        mine, theirs = strengths[seat][stone], strengths[rival][stone]
+        if theirs == INCOMPLETE:
+            blind = BLIND_MANS_BLUFF in table.modes[stone]
+            doubts[stone] = beating_cards(table.sides[rival][stone], table.needs[stone], blind, unseen, mine)
+            proven = not doubts[stone]
+        else:
+            proven = mine > theirs or (mine == theirs and table.complete_first[stone] == seat)
+        if proven:
+            provable |= 1 << stone
+    return provable

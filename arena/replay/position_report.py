@@ -17,6 +17,7 @@ from engine.position import Position
 from engine.position_check import face_down
 from engine.position_text import position_to_text
 from engine.scoring import Outcome
+from engine.table import provable_stones
 
 NAMES: Final = ("you", "opponent")  # by seat, as in the text of a position
 _INDENT: Final = "    "
@@ -78,7 +79,7 @@ def _claims(game: Game) -> Iterator[str]:
     whom = ("you", 'the opponent ("your" is the opponent\'s)')[game.to_move]
     yield from textwrap.wrap(f"What the referee answers {whom} to each claim{later}:", WIDTH)
     asked = game.copy()
-    asked.phase, asked.claimable = Phase.CLAIM, game.provable_stones(game.to_move)
+    asked.phase, asked.claimable = Phase.CLAIM, provable_stones(game, game.to_move)
     for stone in STONES:
         refused = reason_illegal(asked, CLAIMS[stone])
         answer = f"no, {refused}" if refused else f"yes, {reason_for(game, game.to_move, stone).text('your opponent')}"

@@ -45,6 +45,7 @@ COMPILED: Final = (
     "engine/proof.py",
     "engine/record.py",
     "engine/ruleset.py",
+    "engine/sampling.py",
     "engine/scoring.py",
     "engine/table.py",
     "protocol/framing.py",

@@ -8,12 +8,12 @@ from typing import Final
 
 from engine.actions import Action, Kind
 from engine.arguments import A_POSITION, A_RULE_SET, A_TEXT, AN_ACTION, Given, checked, checked_seat, unexpected
-from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, is_clan, other
+from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, back_of, is_clan, other
 from engine.deal import Deal
 from engine.errors import IllegalActionError, PositionError
 from engine.legality import legal_rows, reason_illegal
 from engine.phase import CLAIM, DRAW, PLAY, Phase
-from engine.position import Position
+from engine.position import Cards, Position
 from engine.position_check import MOST_DRAWS, MOST_RETURNS, check, check_face_up
 from engine.position_text import position_from_text, position_to_text, with_line
 from engine.ruleset import ClaimTime, RuleSet
@@ -41,6 +41,7 @@ class Game(Table):
         self.phase: Phase = game.phase if game else PLAY
         self.draws_left: int = game.draws_left if game else 0  # of a recruiter
         self.returns_left: int = game.returns_left if game else 0  # of a recruiter
+        self.returned: tuple[Cards, Cards] = game.returned if game else ((), ())  # by seat, the backs, drawn or not
         # Whether something was played, claimed or drawn in this turn, and the turns in a row without that, before it.
         self.turn_had_effect: bool = game.turn_had_effect if game else False
         self.idle_turns: int = game.idle_turns if game else 0
@@ -257,6 +258,9 @@ class Game(Table):
         hand.remove(action.card)
         deck = self.clan_deck if is_clan(action.card) else self.tactic_deck
         deck.insert(0, action.card)  # the bottom
+        first, second = self.returned
+        back = (back_of(action.card),)
+        self.returned = (first, second + back) if self.to_move else (first + back, second)
         self.returns_left -= 1
         if not self.returns_left or not hand:
             self.returns_left = 0
@@ -315,6 +319,7 @@ def standing_at(position: Position) -> Game:
     game.phase = position.phase
     game.draws_left = position.draws_left
     game.returns_left = position.returns_left
+    game.returned = position.returned
     game.turn_had_effect = position.turn_had_effect
     game.idle_turns = position.idle_turns
     game._derive()

@@ -4,13 +4,12 @@
 `seen_by` hides cards by replacing each card that may not be seen by its back.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from engine.arguments import Given, checked_seat
-from engine.cards import MUD_FIGHT, SEATS, Card, Seat, back_of, other
+from engine.cards import CLAN_BACK, MUD_FIGHT, SEATS, TACTIC_BACK, Card, Seat, back_of, other
 from engine.phase import Phase
 from engine.ruleset import RuleSet
 
@@ -18,6 +17,13 @@ if TYPE_CHECKING:
     from engine.game import Game
 
 Cards = tuple[Card, ...]
+
+
+class Shuffler(Protocol):
+    """A source of randomness, such as a random.Random."""
+
+    def shuffle(self, x: Any, /) -> object:
+        """Put the list in a random order, each with the same probability."""
 
 
 @attrs.frozen
@@ -60,6 +66,9 @@ class Position:
     returns_left: int = 0
     turn_had_effect: bool = False  # something was played, claimed or drawn in this turn
     idle_turns: int = 0  # in a row, before this turn
+    # By seat, the backs of the cards that it returned with a recruiter and that still lie at the bottom of their decks:
+    # only that seat knows them.
+    returned: tuple[Cards, Cards] = ((), ())
 
     @staticmethod
     def of(game: "Game") -> "Position":
@@ -79,16 +88,35 @@ class Position:
             returns_left=game.returns_left,
             turn_had_effect=game.turn_had_effect,
             idle_turns=game.idle_turns,
+            returned=_undrawn(game) if any(game.returned) else game.returned,
         )
 
     def seen_by(self, seat: Given[Seat | None]) -> "Position":
-        """What the seat may see: everything public and its own hand. None sees only what is public."""
+        """What the seat may see: everything public, its own hand, and the cards that it returned with a recruiter, as
+        long as they lie at the bottom of their decks. None sees only what is public."""
         if seat is not None:
             seat = checked_seat(seat)
         a, b = (hand if seat == holder else _face_down(hand) for holder, hand in zip(SEATS, self.hands, strict=True))
+        known = () if seat is None else self.returned[seat]
         return attrs.evolve(
-            self, hands=(a, b), clan_deck=_face_down(self.clan_deck), tactic_deck=_face_down(self.tactic_deck)
+            self,
+            hands=(a, b),
+            clan_deck=_face_down(self.clan_deck, known.count(CLAN_BACK)),
+            tactic_deck=_face_down(self.tactic_deck, known.count(TACTIC_BACK)),
         )
+
+    def sample(self, rng: Shuffler) -> "Game":
+        """A whole game for what `seen_by` left of it: each card that lies face down is one of those not seen anywhere,
+        and every order of these is equally likely, the two jokers told apart.
+
+        So all games are possible that agree with what lies face up, the sizes of the decks, the hands by kind of card,
+        the seat's own hand and the cards that it returned. What the opponent's choices reveal is not considered.
+        `rng` is a random.Random, or anything else that can `shuffle` a list. Raises PositionError for a position that
+        cannot come up. Many samples of one position are faster than samples of many.
+        """
+        from engine.sampling import sample  # which needs this module
+
+        return sample(self, rng)
 
     def turned(self) -> "Position":
         """The same position with the seats exchanged."""
@@ -98,6 +126,7 @@ class Position:
             hands=(self.hands[1], self.hands[0]),
             tactics_played=(self.tactics_played[1], self.tactics_played[0]),
             to_move=other(self.to_move),
+            returned=(self.returned[1], self.returned[0]),
         )
 
     @property
@@ -116,5 +145,17 @@ class Position:
         return self.owners.count(SEATS[0]), self.owners.count(SEATS[1])
 
 
-def _face_down(cards: Iterable[Card]) -> Cards:
-    return tuple(sorted(map(back_of, cards)))
+def _face_down(cards: Cards, known: int = 0) -> Cards:
+    """The cards face down, except for the last ones, which are known."""
+    hidden = len(cards) - known
+    return (*sorted(map(back_of, cards[:hidden])), *cards[hidden:])
+
+
+def _undrawn(game: "Game") -> tuple[Cards, Cards]:
+    """The returned cards that have not been drawn: nothing is ever put below them, so that they are drawn last."""
+    clan, tactic = len(game.clan_deck), len(game.tactic_deck)
+    a, b = (
+        (CLAN_BACK,) * min(clan, backs.count(CLAN_BACK)) + (TACTIC_BACK,) * min(tactic, backs.count(TACTIC_BACK))
+        for backs in game.returned
+    )
+    return a, b

@@ -43,7 +43,7 @@ MOST_DRAWS, MOST_RETURNS = 3, 2  # what a recruiter draws and returns
 
 def check(position: Position) -> None:
     """Check what a single position shows of being possible. Raises PositionError for the first problem."""
-    for problems in (_decks, _cards, _hands, _stones, _tactics_played, _phase, _recruiter, _course):
+    for problems in (_decks, _cards, _hands, _stones, _tactics_played, _phase, _recruiter, _returned, _course):
         for where, problem in problems(position):
             raise PositionError(problem, where)
 
@@ -190,6 +190,29 @@ def _recruiter(position: Position) -> Iterator[Problem]:
             yield "phase", f"{_WHOSE[position.to_move]} cannot return a card from an empty hand"
     elif returns and not draws:
         yield "returns-left", "returns are left only in the phase return, or while draws are left"
+
+
+def _returned(position: Position) -> Iterator[Problem]:
+    if not any(position.returned):
+        return
+    cards = [*position.returned[0], *position.returned[1]]
+    if strange := [card for card in cards if card not in (CLAN_BACK, TACTIC_BACK)]:
+        yield (
+            "returned",
+            f"a returned card is written face down, clan or tactic; {_text(strange[0])} belongs to its deck",
+        )
+    if all(position.returned):
+        yield "returned", "only one player can have returned cards: there is one recruiter"
+    if not position.rules.tactics:
+        yield "returned", f"nothing is returned in {position.rules.name}: the recruiter is a tactic card"
+    if len(cards) > MOST_RETURNS - position.returns_left:
+        yield (
+            "returned",
+            f"{len(cards)} cards are returned, but only {MOST_RETURNS - position.returns_left} can be here",
+        )
+    for deck, back in ((position.clan_deck, CLAN_BACK), (position.tactic_deck, TACTIC_BACK)):
+        if cards.count(back) > len(deck):
+            yield "returned", f"{cards.count(back)} {_text(back)} cards are returned, but the deck has {len(deck)}"
 
 
 def _course(position: Position) -> Iterator[Problem]:

@@ -15,6 +15,7 @@
     tactic-deck spy          likewise
     draws-left 2             of a recruiter that is being played
     returns-left 2           likewise
+    returned clan tactic |   what you | the opponent returned with a recruiter and is still at the bottom of its deck
     idle 1                   turns without effect just before this one
     effect no                whether something was played, claimed or drawn in this turn
 
@@ -25,6 +26,7 @@ or `tactic`, several as `31*clan`. Empty lines and lines that begin with # are i
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Final, TypeVar
 
 import attrs
@@ -44,12 +46,13 @@ _PHASES: Final = {phase.value: phase for phase in Phase}
 _YES_NO: Final = {"yes": True, "no": False}
 _WORDS: Final = (
     "rules", "to-move", "phase", *HANDS, "stone", "discard", "face-up", "face-down", "played", "deck", "tactic-deck",
-    "draws-left", "returns-left", "idle", "effect",
+    "draws-left", "returns-left", "returned", "idle", "effect",
 )  # fmt: skip
 _TAGS: Final = "first:yours, first:theirs, owner:you, owner:opponent, mode:mud-fight, mode:blind-mans-bluff"
 _STONE_FORM: Final = "a stone is written like: stone 3 r1 r2 | g9 owner:you"
 _FACE_DOWN: Final = r"(?:([1-9][0-9]?)\*)?(clan|tactic)"
 _PLAYED_FORM: Final = "tactic cards played are written like: played joker | banshee"
+_RETURNED_FORM: Final = "returned cards are written face down, like: returned clan tactic |"
 
 T = TypeVar("T")
 
@@ -176,6 +179,7 @@ def _read(lines: _Lines) -> Position:
         face_down = lines.cards("face-down")
         discard += [card for card in CLAN_CARDS if card not in (*face_down, *placed, *discard)]
     played = lines.halves("played", lines.words("played"), _PLAYED_FORM) if "played" in lines else ((), ())
+    returned = lines.halves("returned", lines.words("returned"), _RETURNED_FORM) if "returned" in lines else ((), ())
     lying = Counter(placed) + Counter(discard)
     used = Counter(hands[0]) + Counter(hands[1]) + (lying | Counter(played[0]) + Counter(played[1]))
     return Position(
@@ -192,6 +196,7 @@ def _read(lines: _Lines) -> Position:
         returns_left=lines.number("returns-left"),
         turn_had_effect=lines.choice("effect", _YES_NO, _usual_effect(rules, phase, idle)),
         idle_turns=idle,
+        returned=returned,
     )
 
 
@@ -233,6 +238,8 @@ def _lines(position: Position) -> Iterator[str]:
     for start, value in (("draws-left", position.draws_left), ("returns-left", position.returns_left)):
         if value:
             yield f"{start} {value}"
+    if any(position.returned):
+        yield _line("returned", position.returned[0]) + _line(" |", position.returned[1])
     if position.idle_turns:
         yield f"idle {position.idle_turns}"
     if position.turn_had_effect is not _usual_effect(position.rules, position.phase, position.idle_turns):
@@ -245,11 +252,9 @@ def _line(start: str, cards: Cards) -> str:
 
 def _words(cards: Cards) -> Iterator[str]:
     """The words for cards; those that lie face down are counted, as in `31*clan`."""
-    texts = card_texts(cards)
-    for back in BACK_BY_TEXT:
-        if count := texts.count(back):
-            yield back if count == 1 else f"{count}*{back}"
-    yield from (text for text in texts if text not in BACK_BY_TEXT)
+    for text, alike in groupby(card_texts(cards)):
+        count = len(list(alike))
+        yield from [f"{count}*{text}"] if count > 1 and text in BACK_BY_TEXT else [text] * count
 
 
 def _stone_line(number: int, stone: StonePosition) -> str:

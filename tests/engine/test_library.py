@@ -22,7 +22,7 @@ GAME = Game.new(RULES, DEAL, Seat(0))
 DOES = {"new", "from_position", "from_text", "position", "to_text", "legal_actions", "is_legal", "apply", "copy"}
 READS = {
     "rules", "to_move", "phase", "outcome", "hands", "clan_deck", "tactic_deck", "sides", "modes", "needs", "owners",
-    "complete_first", "discard", "tactics_played", "draws_left", "returns_left", "turn_had_effect",
+    "complete_first", "discard", "tactics_played", "draws_left", "returns_left", "returned", "turn_had_effect",
     "idle_turns", "claimable", "unclaimed", "room", "complete", "strengths", "unseen", "changes",
 }  # fmt: skip
 
@@ -69,6 +69,7 @@ def test_a_game_without_a_deal_is_refused(arguments: tuple[object, ...]) -> None
         (lambda: GAME.apply(WRONG), "expected an Action, such as parse('play r5 3'), not the str 'wrong'"),
         (lambda: GAME.is_legal(None), "expected an Action, such as parse('play r5 3'), not None"),  # type: ignore[arg-type]
         (lambda: GAME.position().seen_by(WRONG), "expected a seat, 0 or 1, not the str 'wrong'"),
+        (lambda: GAME.position().sample(WRONG), "expected a source of randomness, such as random.Random(), …"),
         (lambda: parse(7), "expected a str, not the int 7"),  # type: ignore[arg-type]
         (lambda: parse(["play r5 3"]), "expected a str, not an object of the type list"),  # type: ignore[arg-type]
         (lambda: RuleSet.named(7), "expected the name of a rule set, such as 'base', not the int 7"),  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.actions import every_action
-from engine.cards import CLAN_CARDS, SEATS, TACTIC_DECK, is_clan, other
+from engine.cards import CLAN_BACK, CLAN_CARDS, SEATS, TACTIC_BACK, TACTIC_DECK, is_clan, other
 from engine.errors import IllegalActionError
 from engine.game import Game
 from engine.legality import reason_illegal
@@ -81,18 +81,20 @@ def test_every_legal_action_applies_and_every_other_is_refused(game: Game) -> No
 
 @given(positions(), seeds)
 def test_a_seat_sees_nothing_that_is_secret(game: Game, seed: int) -> None:
-    """Exchanging hidden cards among themselves changes neither what the seat sees nor what the seat may do."""
+    """Exchanging hidden cards among themselves changes neither what the seat sees nor what the seat may do. Hidden are
+    not the cards that it returned with a recruiter, as long as they lie at the bottom of their deck."""
     rng = random.Random(seed)
     for seat in SEATS:
         twin = game.copy()
         rival = other(seat)
         for kind, deck in ((True, twin.clan_deck), (False, twin.tactic_deck)):
             held = [card for card in twin.hands[rival] if is_clan(card) is kind]
-            hidden = [*held, *deck]
+            known = game.position().returned[seat].count(CLAN_BACK if kind else TACTIC_BACK)
+            hidden = [*held, *deck[known:]]
             rng.shuffle(hidden)
             kept = [card for card in twin.hands[rival] if is_clan(card) is not kind]
             twin.hands[rival] = sorted([*kept, *hidden[: len(held)]])
-            deck[:] = hidden[len(held) :]
+            deck[known:] = hidden[len(held) :]
         assert twin.position().seen_by(seat) == game.position().seen_by(seat)
         if game.to_move == seat:
             assert twin.legal_actions() == game.legal_actions()

@@ -139,8 +139,13 @@ def test_a_state_on_the_wire_shows_exactly_what_the_seat_may_see(rules: RuleSet,
             request = EncodedRequest(1, made.request(1, seat, (), NO_POINTS, (), UNTIMED)).decoded()
             rival, seen, state = other(seat), game.position().seen_by(seat), request.state
             assert state.hand == card_texts(seen.hands[seat])
-            assert seen.clan_deck == (CLAN_BACK,) * state.decks.clan
-            assert seen.tactic_deck == (TACTIC_BACK,) * state.decks.tactic
+            for deck, back, size in (
+                (seen.clan_deck, CLAN_BACK, state.decks.clan),
+                (seen.tactic_deck, TACTIC_BACK, state.decks.tactic),
+            ):
+                hidden = size - seen.returned[seat].count(back)  # what it returned, the seat has to remember
+                assert deck[:hidden] == (back,) * hidden
+                assert len(deck) == size
             theirs = state.opponent_hand
             assert seen.hands[rival] == (CLAN_BACK,) * theirs.clan + (TACTIC_BACK,) * theirs.tactic
             assert state.discard == card_texts(seen.discard)

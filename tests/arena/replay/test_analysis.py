@@ -46,12 +46,14 @@ def whole(preset: str = "tactics") -> Replay:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_an_evaluator_sees_no_deck_and_in_the_view_of_a_seat_only_its_hand(preset: str) -> None:
+def test_an_evaluator_sees_of_decks_only_what_the_seat_returned_and_in_its_view_only_its_hand(preset: str) -> None:
     spy, replay = Spy(), whole(preset)
     analyse(replay, spy)
     open_views = 0
     for position, seat in spy.shown:
-        assert set(position.clan_deck) | set(position.tactic_deck) <= BACKS
+        for deck, back in ((position.clan_deck, CLAN_BACK), (position.tactic_deck, TACTIC_BACK)):
+            returned = position.returned[seat].count(back)  # by the seat, which knows them
+            assert set(deck[: len(deck) - returned]) <= {back}
         hidden = set(position.hands[other(seat)]) <= BACKS
         open_views += not hidden
         assert hidden or (seat == SEATS[0] and BACKS.isdisjoint(position.hands[1]))

@@ -31,6 +31,7 @@ from protocol.messages import (
 )
 from protocol.session import TRANSITIONS, Role, Session, State
 from tests.docs.documents import Document, anchor_of
+from tests.golden import perft
 from tests.helpers.paths import ROOT
 
 SPEC = ROOT / "SPEC.md"
@@ -196,6 +197,7 @@ GENERATED = {
     "diagram": diagram,
     "transitions": transitions,
     "transcript": transcript,
+    "perft": perft.table,
 }
 
 

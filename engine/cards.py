@@ -48,6 +48,7 @@ STONES: Final = tuple(Stone(n) for n in range(9))
 
 
 def is_clan(card: Card) -> bool:
+    """Whether this is a clan card. The back of one is not."""
     return card < 54
 
 
@@ -67,6 +68,7 @@ def value_of(card: Card) -> int:
 
 
 def other(seat: Seat) -> Seat:
+    """The opponent of a seat."""
     return SEATS[1 - seat]
 
 

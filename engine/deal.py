@@ -6,28 +6,24 @@ about 2^237, so the bias is below 2^-270). Unlike a library's generator, it is t
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
-from engine.arguments import Given, checked
+from engine.arguments import Given, checked, unexpected
 from engine.cards import CARD_TEXTS, CLAN_CARDS, TACTIC_DECK, Card
 from engine.errors import DealError
 
 _WITH_TACTICS: Final = "a bool: whether there are tactic cards, as rules.tactics says"
 
 
-def _cards(cards: Iterable[Card]) -> tuple[Card, ...]:
-    return tuple(cards)
-
-
 @attrs.frozen
 class Deal:
     """Both decks, top card first. Without tactic cards the second one is empty."""
 
-    clan: tuple[Card, ...] = attrs.field(converter=_cards)
-    tactics: tuple[Card, ...] = attrs.field(converter=_cards)
+    clan: tuple[Card, ...]
+    tactics: tuple[Card, ...]
 
     @staticmethod
     def from_seed(seed: Given[str], tactics: Given[bool]) -> "Deal":
@@ -39,6 +35,8 @@ class Deal:
     def check(self, tactics: Given[bool]) -> None:
         """Raise DealError unless the decks consist of exactly the cards of the game."""
         tactics = checked(tactics, bool, _WITH_TACTICS)
+        for name in ("clan", "tactics"):  # by name: compiled code refuses another type in words of its own
+            checked(getattr(self, name), tuple, "a tuple of cards as a deck")
         _check_deck("clan deck", self.clan, CLAN_CARDS)
         if tactics:
             _check_deck("tactic deck", self.tactics, TACTIC_DECK)
@@ -55,6 +53,12 @@ def _shuffled(cards: Sequence[Card], label: str) -> tuple[Card, ...]:
     return tuple(order)
 
 
+def _check_numbers(name: str, deck: Sequence[object]) -> None:
+    for card in deck:
+        if not isinstance(card, int):
+            raise unexpected(card, f"cards in the {name}, which are numbers such as CARD_TEXTS.index('r5')")
+
+
 def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> None:
     try:
         in_order = sorted(deck)
@@ -62,8 +66,7 @@ def _check_deck(name: str, deck: Sequence[Card], expected: Sequence[Card]) -> No
         in_order = []
     if in_order == list(expected):
         return
-    for card in deck:
-        checked(card, int, f"cards in the {name}, which are numbers such as CARD_TEXTS.index('r5')")
+    _check_numbers(name, deck)
     if strange := [card for card in deck if not 0 <= card < len(CARD_TEXTS)]:
         raise DealError(f"the {name} has a card numbered {strange[0]}; cards are numbered 0 to {len(CARD_TEXTS) - 1}")
     missing, surplus = Counter(expected) - Counter(deck), Counter(deck) - Counter(expected)

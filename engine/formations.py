@@ -54,6 +54,7 @@ def strength(formation: Formation, total: int) -> Strength:
 
 
 def formation_and_total(value: Strength) -> tuple[Formation, int]:
+    """The formation and the total that make this strength."""
     formation, total = divmod(value, _TOTALS_PER_FORMATION)
     return Formation(formation), total
 

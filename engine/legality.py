@@ -65,6 +65,7 @@ class ActionRow:
 
     @staticmethod
     def of(actions: Sequence[Action]) -> "ActionRow":
+        """The row of these actions."""
         return ActionRow(tuple(actions), ",".join([f'"{action.text}"' for action in actions]))
 
 

@@ -41,6 +41,7 @@ class StonePosition:
         return 4 if MUD_FIGHT in self.modes else 3
 
     def is_complete(self, seat: Seat) -> bool:
+        """Whether the side of this seat has as many cards as the stone needs."""
         return len(self.sides[seat]) >= self.needs
 
     def turned(self) -> "StonePosition":

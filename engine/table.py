@@ -15,6 +15,8 @@ _ALL_STONES = (1 << 9) - 1
 
 
 class Table:
+    """The cards of a round, in hands, decks and on stones, and what follows from them."""
+
     def __init__(self, model: "Table | None" = None):
         """A table before the deal, or a copy of another one."""
         if model is not None:

@@ -13,6 +13,7 @@ def deal_hash(deck: Iterable[str], tactics: Iterable[str], salt: str) -> str:
 
 
 def hash_of(deal: RevealedDeal) -> str:
+    """The hash that was announced for a deal, if it is this one."""
     return deal_hash(deal.deck, deal.tactics, deal.salt)
 
 

@@ -31,6 +31,8 @@ class _Message(Struct, frozen=True, tag_field="type"):
 
 
 class Points(Struct, frozen=True, gc=False):
+    """The points of a match, as one side sees them."""
+
     yours: Count
     theirs: Count
 
@@ -39,23 +41,31 @@ class Points(Struct, frozen=True, gc=False):
 
 
 class ServerHello(_Message, frozen=True, tag="hello"):
+    """The first message of a connection: the server's protocol number and what it is."""
+
     protocol: Count
     server: str
 
 
 class Welcome(_Message, frozen=True, tag="welcome", omit_defaults=True):
+    """The bot is accepted: the name under which it plays, and what lets it come back after a lost connection."""
+
     name: Name
     session: str | None = None  # of this connection; the bot sends it when it reconnects after losing the connection
     seed: BotSeed | None = None  # of the round for which the arena started the bot
 
 
 class MatchClock(Struct, frozen=True):
+    """The time that a bot has in each round of a match; None is no limit."""
+
     move_ms: Count | None
     bank_ms: Count | None
     increment_ms: Count
 
 
 class MatchStart(_Message, frozen=True, tag="match_start"):
+    """A match begins."""
+
     match: str
     opponent: Name
     rounds: Count
@@ -64,6 +74,8 @@ class MatchStart(_Message, frozen=True, tag="match_start"):
 
 
 class RoundStart(_Message, frozen=True, tag="round_start", omit_defaults=True):
+    """A round begins, and the cards are dealt."""
+
     round: Count
     seat: Seat
     first: Side
@@ -75,6 +87,8 @@ class RoundStart(_Message, frozen=True, tag="round_start", omit_defaults=True):
 
 
 class StoneState(Struct, frozen=True, gc=False):
+    """One stone, as one side sees it. `needs` is the number of cards that completes a side."""
+
     yours: tuple[str, ...]
     theirs: tuple[str, ...]
     owner: Side | None
@@ -84,21 +98,29 @@ class StoneState(Struct, frozen=True, gc=False):
 
 
 class CardCounts(Struct, frozen=True, gc=False):
+    """How many clan and how many tactic cards there are, where their faces are hidden."""
+
     clan: Count
     tactic: Count
 
 
 class TacticsPlayed(Struct, frozen=True, gc=False):
+    """The tactic cards that each side has played, the oldest first."""
+
     yours: tuple[str, ...]
     theirs: tuple[str, ...]
 
 
 class Recruiter(Struct, frozen=True, gc=False):
+    """What is left to do of a recruiter that is being played."""
+
     draws_left: Count
     returns_left: Count
 
 
 class GameState(Struct, frozen=True, gc=False):
+    """All that one side may see of a round. The stones are listed from left to right."""
+
     hand: tuple[str, ...]
     stones: tuple[StoneState, ...]
     decks: CardCounts
@@ -110,16 +132,22 @@ class GameState(Struct, frozen=True, gc=False):
 
 
 class MoveEvent(Struct, frozen=True, gc=False):
+    """An action, as the side that gets the message may know it."""
+
     by: Side
     move: str
 
 
 class Clock(Struct, frozen=True, gc=False):
+    """The time that is left for the answer, and in the bank; None is no limit."""
+
     move_ms: Count | None
     bank_ms: Count | None
 
 
 class Request(_Message, frozen=True, tag="request", kw_only=True, omit_defaults=True, gc=False):
+    """A question for a move, with everything that is needed to decide."""
+
     id: Id
     phase: Phase
     legal: tuple[str, ...] = ()  # never empty; left out for a bot that asked for requests without it
@@ -139,11 +167,14 @@ class EncodedRequest(Struct, frozen=True, gc=False):
         return EncodedRequest(number, self.line.replace(b'"id":%d,' % self.id, b'"id":%d,' % number, 1))
 
     def decoded(self) -> Request:
+        """The request as a message, for peers that do not read lines."""
         request: Request = msgspec.json.decode(self.line, type=Request)
         return request
 
 
 class RevealedDeal(Struct, frozen=True, omit_defaults=True):
+    """A deal that was played, with the salt of its hash."""
+
     round: Count
     deck: tuple[str, ...]
     tactics: tuple[str, ...]
@@ -165,12 +196,15 @@ class EncodedNews(Struct, frozen=True, gc=False):
     events: str
 
     def decoded(self) -> LastNews:
+        """The position and the events as messages."""
         text = f'{{"state":{self.state},"events":{self.events}}}'
         news: LastNews = msgspec.json.decode(text.encode(), type=LastNews)
         return news
 
 
 class RoundEnd(_Message, frozen=True, tag="round_end"):
+    """A round is over: how it ended, the last position, and the deals that are revealed."""
+
     round: Count
     result: Result
     ending: str
@@ -182,18 +216,24 @@ class RoundEnd(_Message, frozen=True, tag="round_end"):
 
 
 class MatchEnd(_Message, frozen=True, tag="match_end"):
+    """A match is over."""
+
     match: str
     result: Result
     points: Points
 
 
 class Error(_Message, frozen=True, tag="error"):
+    """What the peer did wrong. After a fatal one the server closes the connection."""
+
     code: str
     message: str
     fatal: bool
 
 
 class Bye(_Message, frozen=True, tag="bye", omit_defaults=True):
+    """The server closes the connection, for this reason."""
+
     reason: str
     again: bool = False  # whether the bot may connect again, because its place is kept
 
@@ -205,12 +245,16 @@ Both = tuple[Count, Count]  # by seat
 
 
 class Watching(_Message, frozen=True, tag="watching"):
+    """The spectator is accepted."""
+
     event: str
     delay_ms: Count
     hands: bool
 
 
 class WatchedStone(Struct, frozen=True):
+    """One stone, as a spectator sees it; sides are listed by seat."""
+
     sides: BothSides
     owner: Seat | None
     needs: Count
@@ -219,6 +263,8 @@ class WatchedStone(Struct, frozen=True):
 
 
 class WatchedPosition(_Message, frozen=True, tag="position", kw_only=True):
+    """A position of a round that a spectator watches, and the move that led to it."""
+
     match: str
     round: Count
     rules: str
@@ -239,6 +285,8 @@ class WatchedPosition(_Message, frozen=True, tag="position", kw_only=True):
 
 
 class WatchedResult(_Message, frozen=True, tag="result"):
+    """How a round that a spectator watches ended."""
+
     match: str
     round: Count
     bots: tuple[Name, Name]
@@ -251,6 +299,8 @@ class WatchedResult(_Message, frozen=True, tag="result"):
 
 
 class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
+    """The bot's answer to the server's hello: its name and what it asks for."""
+
     protocol: Count
     name: Name
     version: str | None = None
@@ -262,6 +312,8 @@ class BotHello(_Message, frozen=True, tag="hello", omit_defaults=True):
 
 
 class BotAction(_Message, frozen=True, tag="action", omit_defaults=True, gc=False):
+    """The bot's answer to a request."""
+
     id: Id
     move: str
     note: str | None = None

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from tabulate import tabulate
@@ -64,6 +64,19 @@ def playouts() -> Iterator[list[str]]:
         base = per_second(plain_python, SECONDS / 2)
         rate = per_second(lambda number, rules=rules: playout(rules, number))  # type: ignore[misc]
         yield [name, f"{rate:,.0f}", f"{rate / base:.2f}"]
+
+
+def samples() -> Iterator[list[str]]:
+    """Whole games for what a seat sees in the middle of a round: all of one position, or each of another one."""
+    rng = random.Random(1)
+    for name in ("base", "tactics"):
+        games = [game.position() for number in range(40) for game in islice(positions(PRESETS[name], number), 20, 60)]
+        views = [position.seen_by(position.to_move) for position in games]
+        assert len(views) > 1000
+        base = per_second(plain_python, SECONDS / 2)
+        for of, distinct in (("one position", views[:1]), ("distinct positions", views)):
+            rate = per_second(lambda number, some=distinct: some[number % len(some)].sample(rng))  # type: ignore[misc]
+            yield [name, of, f"{rate:,.0f}", f"{rate / base:.1f}"]
 
 
 Proof = tuple[tuple[Card, ...], int, bool, int, Strength]
@@ -169,6 +182,8 @@ def main() -> None:
     print(f"The arena runs {compilation.kind()}.\n")
     print("Random rounds on one core (deal, legal actions, choose, apply, to the end)")
     print(tabulate(list(playouts()), ["rules", "rounds/s", "ratio to a plain Python loop"], disable_numparse=True))
+    print("\nWhole games for what a seat knows")
+    print(tabulate(list(samples()), ["rules", "of", "samples/s", "ratio to the loop"], disable_numparse=True))
     print(
         "\nOne claim proof, as they come up in play (microseconds; the baseline tries one completion after the other)"
     )

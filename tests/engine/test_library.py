@@ -1,15 +1,20 @@
 """What other programs see of the engine: its names, and what it says to arguments of a wrong type. Both builds."""
 
 import copy
+import importlib
+import inspect
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 import engine
+import protocol
+from arena.support import compilation
 from engine import PRESETS, Deal, Game, GameRecord, RuleSet, Seat, parse
 from engine.actions import every_action
 from tests.helpers.walks import positions
@@ -63,7 +68,8 @@ def test_a_game_without_a_deal_is_refused(arguments: tuple[object, ...]) -> None
             "expected a Deal, such as Deal.from_seed('7', rules.tactics), not the str 'wrong'",
         ),
         (lambda: Game.new(RULES, DEAL, WRONG), "expected a seat, 0 or 1, not the str 'wrong'"),
-        (lambda: Game.new(RULES, Deal(WRONG, ()), Seat(0)), "expected cards in the clan deck, …"),
+        (lambda: Game.new(RULES, Deal(WRONG, ()), Seat(0)), "expected a tuple of cards as a deck, not the str 'wrong'"),
+        (lambda: Deal(tuple(WRONG), ()).check(tactics=False), "expected cards in the clan deck, which are numbers …"),
         (lambda: Game.from_position(WRONG), "expected a Position, such as game.position(), not the str 'wrong'"),
         (lambda: Game.from_text(object()), "expected a str, not an object of the type object"),  # type: ignore[arg-type]
         (lambda: GAME.apply(WRONG), "expected an Action, such as parse('play r5 3'), not the str 'wrong'"),
@@ -119,3 +125,28 @@ def test_a_record_of_the_library_is_a_round() -> None:
         moves.append((game.to_move, action.text))
         game.apply(action)
     engine.verify(GameRecord(RULES, DEAL, Seat(0), tuple(moves), game.outcome))
+
+
+def _exported() -> Iterator[tuple[str, object]]:
+    """What `engine` exports and the modules of `protocol` define: functions, and classes with their public methods."""
+    for name in engine.__all__:
+        yield f"engine.{name}", getattr(engine, name)
+    for each in iter_modules(protocol.__path__):
+        module = importlib.import_module(f"protocol.{each.name}")
+        for name, value in vars(module).items():
+            if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__:
+                yield f"{module.__name__}.{name}", value
+
+
+def _documented() -> Iterator[tuple[str, object]]:
+    for name, value in _exported():
+        if isinstance(value, type) or inspect.isroutine(value):
+            yield name, value
+        for key, each in vars(value).items() if isinstance(value, type) else ():
+            if not key.startswith("_") and (isinstance(each, property) or inspect.isroutine(each)):
+                yield f"{name}.{key}", each
+
+
+@pytest.mark.skipif(compilation.kind() != "pure Python", reason="mypyc leaves docstrings out of what it compiles")
+def test_everything_that_is_exported_has_a_docstring() -> None:
+    assert [name for name, value in _documented() if not inspect.getdoc(value)] == []

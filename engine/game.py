@@ -10,6 +10,7 @@ from engine.actions import Action, Kind
 from engine.arguments import A_POSITION, A_RULE_SET, A_TEXT, AN_ACTION, Given, checked, checked_seat, unexpected
 from engine.cards import BANSHEE, SEATS, STRATEGIST, TRAITOR, Card, Seat, back_of, is_clan, other
 from engine.deal import Deal
+from engine.drawing import drawing
 from engine.errors import IllegalActionError, PositionError
 from engine.legality import legal_rows, reason_illegal
 from engine.phase import CLAIM, DRAW, PLAY, Phase
@@ -129,6 +130,10 @@ class Game(Table):
         """What follows from the position, but is stored."""
         derived = self.needs, self.unclaimed, self.room, self.complete, self.strengths, self.unseen
         return *derived, self.claimable, self.outcome
+
+    def __str__(self) -> str:
+        """The board, with all cards."""
+        return drawing(self.position())
 
     def __repr__(self) -> str:
         return f"Game.from_text({self.to_text()!r})"

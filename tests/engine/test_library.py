@@ -118,6 +118,31 @@ def test_refused_arguments_change_nothing() -> None:
     assert game == GAME
 
 
+def test_a_game_as_text_is_its_board() -> None:
+    game = Game.from_text("""
+        rules tactics
+        hand r5 joker
+        their-hand b1 mud-fight
+        stone 3 r6 r7 | g9
+        stone 4 y1 y2 y3 | owner:you
+        discard banshee
+        deck g1 g2
+        """)
+    assert str(game).splitlines() == [
+        "seat 1 b1 mud",
+        "                       g9",
+        "      [1]     [2]     [3]             [5]     [6]     [7]     [8]     [9]",
+        "                              (4)",
+        "                       r6      y1",
+        "                       r7      y2",
+        "                               y3",
+        "seat 0 r5 joker   > play",
+        "stones: seat 0 1, seat 1 0   clan deck 2, tactic deck 7",
+        "discard: banshee",
+        "tactics played: seat 0 -, seat 1 -",
+    ]
+
+
 def test_a_record_of_the_library_is_a_round() -> None:
     game, rng, moves = GAME.copy(), random.Random(7), []
     while game.outcome is None:

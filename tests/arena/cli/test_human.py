@@ -17,10 +17,10 @@ from arena.journal.verify import verify_journals
 from arena.plan.deals import DealKey
 from arena.plan.schedule import RoundId
 from arena.plan.tokens import token_hash
-from arena.replay.board import SHORT
 from arena.replay.claim_reasons import reason_for
 from engine.cards import RECRUITER, TACTIC_DECK, card_texts
 from engine.deal import Deal
+from engine.drawing import SHORT
 from engine.game import Game
 from engine.legality import stones_in
 from engine.phase import Phase

@@ -10,6 +10,7 @@ from engine.position import Position, StonePosition
 from engine.position_text import position_from_text, position_to_text
 from engine.record import GameRecord, replay, steps, verify
 from engine.ruleset import PRESETS, RULE_SETS, Begins, ClaimTime, RuleSet
+from engine.sampling import sample
 from engine.scoring import Ending, Forfeit, Outcome, Score
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "position_from_text",
     "position_to_text",
     "replay",
+    "sample",
     "steps",
     "verify",
 ]

@@ -4,7 +4,7 @@
 `seen_by` hides cards by replacing each card that may not be seen by its back.
 """
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from engine.game import Game
 
 Cards = tuple[Card, ...]
-
-
-class Shuffler(Protocol):
-    """A source of randomness, such as a random.Random."""
-
-    def shuffle(self, x: Any, /) -> object:
-        """Put the list in a random order, each with the same probability."""
 
 
 @attrs.frozen
@@ -105,19 +98,6 @@ class Position:
             clan_deck=_face_down(self.clan_deck, known.count(CLAN_BACK)),
             tactic_deck=_face_down(self.tactic_deck, known.count(TACTIC_BACK)),
         )
-
-    def sample(self, rng: Shuffler) -> "Game":
-        """A whole game for what `seen_by` left of it: each card that lies face down is one of those not seen anywhere,
-        and every order of these is equally likely, the two jokers told apart.
-
-        So all games are possible that agree with what lies face up, the sizes of the decks, the hands by kind of card,
-        the seat's own hand and the cards that it returned. What the opponent's choices reveal is not considered.
-        `rng` is a random.Random, or anything else that can `shuffle` a list. Raises PositionError for a position that
-        cannot come up. Many samples of one position are faster than samples of many.
-        """
-        from engine.sampling import sample  # which needs this module
-
-        return sample(self, rng)
 
     def turned(self) -> "Position":
         """The same position with the seats exchanged."""

@@ -3,22 +3,38 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, Protocol
 
 import attrs
 
-from engine.arguments import unexpected
+from engine.arguments import A_POSITION, Given, checked, unexpected
 from engine.cards import CLAN_BACK, CLAN_CARDS, TACTIC_BACK, TACTIC_DECK, Card
 from engine.errors import PositionError
 from engine.game import Game, standing_at
-from engine.position import Position, Shuffler
+from engine.position import Position
 from engine.position_check import check
+
+
+class Shuffler(Protocol):
+    """A source of randomness, such as a random.Random."""
+
+    def shuffle(self, x: Any, /) -> object:
+        """Put the list in a random order, each with the same probability."""
+
 
 _MOST_KEPT: Final = 16  # positions of which further samples take little time
 
 
-def sample(position: Position, rng: Shuffler) -> Game:
-    """See `Position.sample`."""
+def sample(position: Given[Position], rng: Shuffler) -> Game:
+    """A whole game for what `seen_by` left of a position: the cards that lie face down are those not seen anywhere,
+    and every order of these is equally likely, the two jokers counted as different cards.
+
+    So all games are possible that agree with what lies face up, the sizes of the decks, the hands by kind of card, the
+    seat's own hand and the cards that it returned. What the opponent's choices reveal is not considered. `rng` is a
+    random.Random, or anything else that can `shuffle` a list. Raises PositionError for a position that cannot come up.
+    Many samples of one position are faster than samples of many.
+    """
+    position = checked(position, Position, A_POSITION)
     if not callable(getattr(rng, "shuffle", None)):
         raise unexpected(rng, "a source of randomness, such as random.Random()")
     known = _known(position)

@@ -75,7 +75,7 @@ def test_a_game_without_a_deal_is_refused(arguments: tuple[object, ...]) -> None
         (lambda: GAME.apply(WRONG), "expected an Action, such as parse('play r5 3'), not the str 'wrong'"),
         (lambda: GAME.is_legal(None), "expected an Action, such as parse('play r5 3'), not None"),  # type: ignore[arg-type]
         (lambda: GAME.position().seen_by(WRONG), "expected a seat, 0 or 1, not the str 'wrong'"),
-        (lambda: GAME.position().sample(WRONG), "expected a source of randomness, such as random.Random(), …"),
+        (lambda: engine.sample(GAME.position(), WRONG), "expected a source of randomness, such as random.Random(), …"),
         (lambda: parse(7), "expected a str, not the int 7"),  # type: ignore[arg-type]
         (lambda: parse(["play r5 3"]), "expected a str, not an object of the type list"),  # type: ignore[arg-type]
         (lambda: RuleSet.named(7), "expected the name of a rule set, such as 'base', not the int 7"),  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Whole games for what a seat sees: `Position.sample`."""
+"""Whole games for what a seat sees: `engine.sampling`."""
 
 import random
 from collections import Counter
@@ -25,6 +25,7 @@ from engine.game import Game
 from engine.phase import Phase
 from engine.position import Position
 from engine.position_text import position_from_text, position_to_text
+from engine.sampling import sample
 from tests.helpers.positions import do
 from tests.helpers.walks import positions, seeds
 
@@ -37,31 +38,31 @@ def test_a_sample_is_a_game_that_looks_the_same_to_the_seat_and_can_be_played_on
     rng = random.Random(seed)
     for seat in (*SEATS, None):
         view = game.position().seen_by(seat)
-        sample = view.sample(rng)
-        assert sample.position().seen_by(seat) == view
-        assert Game.from_position(sample.position()) == sample
+        drawn = sample(view, rng)
+        assert drawn.position().seen_by(seat) == view
+        assert Game.from_position(drawn.position()) == drawn
         if seat == game.to_move:
-            assert sample.legal_actions() == game.legal_actions()
-        while sample.outcome is None:
-            sample.apply(rng.choice(sample.legal_actions()))
+            assert drawn.legal_actions() == game.legal_actions()
+        while drawn.outcome is None:
+            drawn.apply(rng.choice(drawn.legal_actions()))
 
 
 @given(positions())
 def test_nothing_is_left_to_chance_where_nothing_is_hidden(game: Game) -> None:
-    assert game.position().sample(random.Random(1)) == game
+    assert sample(game.position(), random.Random(1)) == game
 
 
 def test_samples_of_one_position_share_nothing() -> None:
     view = Game.from_text("hand r1\ntheir-hand g1").position().seen_by(YOU)
-    first, second = (view.sample(random.Random(1)) for _ in range(2))
+    first, second = (sample(view, random.Random(1)) for _ in range(2))
     assert first == second
     do(first, "play r1 1")
-    assert view.sample(random.Random(1)) == second != first
+    assert sample(view, random.Random(1)) == second != first
 
 
 def test_the_same_seed_gives_the_same_samples() -> None:
     view = Game.from_text("hand r1\ntheir-hand g1").position().seen_by(YOU)
-    games = [[view.sample(rng) for _ in range(3)] for rng in (random.Random("7"), random.Random("7"))]
+    games = [[sample(view, rng) for _ in range(3)] for rng in (random.Random("7"), random.Random("7"))]
     assert games[0] == games[1]
 
 
@@ -122,7 +123,7 @@ def _assert_as_likely(view: Position, ways: Counter[tuple[tuple[Card, ...], ...]
     """Compare the frequencies of samples with the number of ways, by a chi-square test that fails by chance once in
     some million runs. The generator has a seed, so it does not fail by chance at all."""
     rng = random.Random("uniform")
-    found = Counter(_hidden(view.sample(rng)) for _ in range(SAMPLES))
+    found = Counter(_hidden(sample(view, rng)) for _ in range(SAMPLES))
     assert set(found) <= set(ways)
     expected = {arrangement: SAMPLES * count / ways.total() for arrangement, count in ways.items()}
     assert min(expected.values()) > 5
@@ -156,15 +157,15 @@ def test_returned_cards_stay_where_they_are_and_all_else_is_equally_likely() -> 
     ways = _every_way(view, "b1 b4 b5 b6", "joker spy")
     assert {deck[3:] for _, _, deck, _ in ways} == {cards_from_texts(["r1", "r2"])}
     _assert_as_likely(view, ways)
-    sample = view.sample(random.Random(1))
-    assert sample.position().returned == game.position().returned
+    drawn = sample(view, random.Random(1))
+    assert drawn.position().returned == game.position().returned
 
 
 def test_a_returned_card_that_the_opponent_drew_is_in_its_hand_in_every_sample() -> None:
     game = do(recruited("b2 b3"), "draw tactic", "play b1 1")  # the opponent draws r1
     r1, r2 = cards_from_texts(["r1", "r2"])
     rng = random.Random(1)
-    samples = [game.position().seen_by(YOU).sample(rng) for _ in range(100)]
+    samples = [sample(game.position().seen_by(YOU), rng) for _ in range(100)]
     assert all(r1 in each.hands[OPPONENT] and each.clan_deck == [r2] for each in samples)
 
 
@@ -203,5 +204,5 @@ def test_a_position_without_enough_cards_for_its_backs_is_refused() -> None:
         "rules tactics\ntheir-hand 2*tactic\ntactic-deck 7*tactic\nplayed joker spy | banshee mud-fight"
     )
     with pytest.raises(PositionError) as refused:
-        view.sample(random.Random(1))
+        sample(view, random.Random(1))
     assert str(refused.value) == "9 cards lie face down, but only 6 are not seen elsewhere"

@@ -138,9 +138,14 @@ def test_killed_at_random_moments_fifty_times_it_loses_nothing_and_plays_nothing
 
 
 def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path) -> None:
-    bots = [steady("a"), steady("b")]
+    bots, options = [steady("a"), steady("b")], {"rounds": "6", "st": "60", "start": "60"}
+    whole = played(configured(*bots, journal=tmp_path / "whole.jsonl", **options))
+    lines = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
     journal = tmp_path / "full.jsonl"
-    limited = f"ulimit -f 6; exec {shlex.join(command(journal, *bots, st='60'))}"
+    journal.write_bytes(b"".join(lines[: [line.startswith(ROUND) for line in lines].index(True) + 2]))
+    most = journal.stat().st_size // 1024 + 2  # room for a line about the resume, but not for four rounds
+    words = command(journal, *bots, **options)
+    limited = f"ulimit -f {most}; exec {shlex.join(words)}"
     full = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
     assert full.returncode == 1
     assert "Stopped: " in full.stderr
@@ -148,9 +153,10 @@ def test_a_full_disk_keeps_what_is_saved_and_can_be_gone_on_with(tmp_path: Path)
     assert "To resume:  arena run" in full.stderr
     assert "Traceback" not in full.stderr
     saved = rounds_in(journal)
-    assert 0 < len(saved) < 6
+    assert 2 <= len(saved) < 6
+    assert saved[:2] == whole[:2]
     assert journal.read_bytes().endswith(b"\n")
-    subprocess.run(command(journal, *bots, st="60"), check=True, capture_output=True)
+    subprocess.run(words, check=True, capture_output=True)
     assert len(rounds_in(journal)) == 6
     assert rounds_in(journal)[: len(saved)] == saved
 

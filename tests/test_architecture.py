@@ -269,7 +269,7 @@ KINDS = {
 MAKES_BOTS = {"arena/plan/bot_spec.py", "arena/plan/config.py"}
 
 
-def told_apart(text: str) -> set[str]:
+def kinds_asked_for(text: str) -> set[str]:
     """The kinds of bots that a module asks for by name: with isinstance, in a pattern, or by comparing types."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
@@ -288,10 +288,10 @@ def names_in(node: ast.AST) -> set[str]:
     return named | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
 
 
-def test_kinds_of_bots_are_told_apart_only_where_they_are_made() -> None:
+def test_the_kinds_of_bots_are_asked_for_only_where_bots_are_made() -> None:
     for path in modules("arena"):
         if str(path.relative_to(ROOT)) not in MAKES_BOTS:
-            assert not told_apart(path.read_text()), path
+            assert not kinds_asked_for(path.read_text()), path
 
 
 def test_the_kinds_of_bots_are_those_of_the_arena() -> None:
@@ -317,8 +317,8 @@ def test_the_kinds_of_bots_are_those_of_the_arena() -> None:
         "match bot:\n    case [BotSpec() as one, _]:\n        pass",
     ],
 )
-def test_no_way_of_telling_bots_apart_escapes(text: str) -> None:
-    assert told_apart(text)
+def test_no_way_of_asking_for_the_kind_of_a_bot_escapes(text: str) -> None:
+    assert kinds_asked_for(text)
 
 
 # Private names in tests. A test sees and sets what users of a module may see and set, so that the inside can change.

@@ -137,8 +137,8 @@ def table(
 
     Bound says whether Elo is only a bound: if a group of bots, or a single one, never lost to the others, the distance
     between the groups is unknown. The columns between Faults and Forfeits count one kind of fault each. Forfeits are
-    rounds that a withdrawn bot lost without playing. Sandbox is full, none, missing (it was to be tried, but could not
-    be had) or mixed. LOS is the likelihood that a bot is better than the next one in the table.
+    rounds that a withdrawn bot lost without playing. Sandbox is full, none, missing (it was to be tried, but was
+    unavailable) or mixed. LOS is the likelihood that a bot is better than the next one in the table.
 
     A name is one player, unless it stands for different programs in several tournaments, or was played by different
     rules: these are rated apart, and a remark says so. With --by version, every version of a bot is rated apart: what

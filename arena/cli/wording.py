@@ -136,7 +136,7 @@ def news_text(event: "RoundVoid | BotIdentified | BotWithdrawn | BotReadmitted |
         case RoundVoid():
             return _void_text(event.line)
         case BotIdentified():
-            text = f"{event.line.name} has changed: {'; '.join(event.changes)}. Its rounds are told apart from now on."
+            text = f"{event.line.name} has changed: {'; '.join(event.changes)}. From now on it is another version."
             return printable(text)
         case BotWithdrawn():
             return _withdrawal_text(event)

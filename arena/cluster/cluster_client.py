@@ -40,7 +40,7 @@ class ClusterListener(Protocol):
     """What the client tells."""
 
     def slots_are(self, count: int) -> None:
-        """So many tasks can run at once."""
+        """This number of tasks can run at once."""
 
     def arrived(self, process: RemoteWorker) -> None:
         """A worker is ready to play."""

@@ -10,7 +10,7 @@ _LEAST: Final = 3  # of a share: a tournament of some rounds has stalls as well
 
 
 def most_voids(max_voids: MaxVoids, rounds: int) -> int:
-    """How often a bot may be excused that has finished so many rounds."""
+    """How often a bot may be excused that has finished this number of rounds."""
     return max(_LEAST, rounds // 100) if isinstance(max_voids, str) else max_voids
 
 

@@ -47,4 +47,4 @@ def size(count: int) -> str:
 
 
 def sandbox_level(level: Level) -> str:
-    return {Level.NONE: "false", Level.FULL: "true", Level.MISSING: '"try", in vain'}[level]
+    return {Level.NONE: "false", Level.FULL: "true", Level.MISSING: '"try", but it was unavailable'}[level]

@@ -22,7 +22,7 @@ class OnChange(enum.Enum):
     """What happens when a tournament resumes and the program of a bot is not the one that played before."""
 
     REFUSE = "refuse"
-    CONTINUE = "continue"  # and tell the rounds apart
+    CONTINUE = "continue"  # and record the new version
 
 
 class Restart(enum.Enum):
@@ -72,8 +72,8 @@ TOURNAMENT: Final = (
     Option("affinity", read.yes_or_no, "Pin each of these processes with its bots to a core.", "[true|false]",
         value_if_alone="true", choices=("true", "false"), unset="while the bots answer at once and the core is idle"),
     Option("changed", read.one_of(OnChange),
-        "If a bot has changed since the journal's last rounds: refuse, or continue, tell the rounds apart, and let a "
-        "withdrawn bot play again.", "WHAT", OnChange.REFUSE, choices=_values(OnChange)),
+        "If a bot has changed since the journal's last rounds: refuse, or continue, record the new version, and let "
+        "a withdrawn bot play again.", "WHAT", OnChange.REFUSE, choices=_values(OnChange)),
     Option("event", read.text, "The name of the tournament.", default="", recorded=True, label="Event"),
     Option("site", read.text, "Where it is played.", default="", recorded=True, label="Site"),
     Option("journal", read.text, "The file that everything is written to.", "FILE", unset=f"beside a file; {JOURNAL}"),
@@ -138,7 +138,7 @@ PROGRAM: Final = (
 SANDBOX: Final = parts_of(
     Sandbox(),
     Option("sandbox", read.sandbox_level,
-        "Start bots in a sandbox (see `arena sandbox`). With try, start them without one where it cannot be had.",
+        "Start bots in a sandbox (see `arena sandbox`). With try, start them without one where it is unavailable.",
         "[true|false|try]", value_if_alone="true", choices=("true", "false", "try"), field="level",
         write=write.sandbox_level, label="Sandbox"),
     Option("scratch", read.scratch_size, "The size of a sandboxed bot's /tmp.", "SIZE", write=write.size),

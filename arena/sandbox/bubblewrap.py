@@ -147,7 +147,7 @@ def has_own_users() -> bool:
 def program_problem(wrote: str) -> str:
     """Why bwrap, which wrote this on stderr, could not run the program of a bot. Raises OSError if it failed before it
     came to the program, which is not the bot's fault: its sandbox could be made when the run began. bwrap ends alike in
-    both cases, and tells them apart only by naming the call that failed."""
+    both cases; only the name of the call that failed differs."""
     # Nothing else shows it. --json-status-fd reports the exit of a program that ran, and nothing of one that did not.
     # Whether bwrap took a byte from --block-fd would show that all mounts were made; but it forks after that, and a bot
     # would lose because the machine was short of processes. A program of ours between bwrap and the bot's, which could

@@ -215,7 +215,7 @@ class Naming:
 
 
 def _candidates(player: RatedPlayer, is_enough: bool) -> Iterator[str]:
-    """Labels for a player, the shortest first. `is_enough`: its version, if any, tells it apart from others."""
+    """Labels for a player, the shortest first. `is_enough`: no other player has its name and version."""
     version = cropped(printable(player.version), _VERSION_WIDTH) if player.version else ""
     name = f"{player.bot} {version}".strip()
     rules = [cropped(printable(player.rules), _VERSION_WIDTH)] if player.rules else []

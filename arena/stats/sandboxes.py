@@ -34,7 +34,7 @@ class Sandboxes:
             return ["All bots that the arena started were in a sandbox."]
         kept, missing, open_ = (self._with(level) for level in (Level.FULL, Level.MISSING, Level.NONE))
         found = [f"In a sandbox: {_listed(kept)}."] if kept else []
-        found += [f"Started without a sandbox, because none could be had: {_listed(missing)}."] if missing else []
+        found += [f"Started without a sandbox, because it was unavailable: {_listed(missing)}."] if missing else []
         return found + ([f"Started without a sandbox: {_listed(open_)}."] if open_ else [])
 
     def _with(self, level: Level) -> list[str]:

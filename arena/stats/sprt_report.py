@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_FAULTS: Final = 0.05  # of the rounds that count, before the result is doubtful
 _ONE_VERSION: Final = "A test is of one version of each bot, and nothing of the other one counts"
 _WHY_LOST: Final = (
-    "the arena failed, or a process of it or of a bot was killed; so many could decide the test. If this machine is "
+    "the arena failed, or a process of it or of a bot was killed; this many could decide the test. If this machine is "
     "not the reason, a bot without a sandbox is: test with --sandbox"
 )
 _GUESSES: Final = 9  # at the strength of the bots, for the estimate of the pairs to come

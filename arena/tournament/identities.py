@@ -124,8 +124,8 @@ def refusal(journal: Path, found: Sequence[str], withdrawn: Sequence[str], one_v
     """Why a tournament with changed bots does not resume, and what to do. `withdrawn` are those of them that forfeit
     their rounds so far; `one_version` says why its format accepts no change, if it does not."""
     remedy = (
-        "Begin another journal (--journal FILE), or go on in this one with --changed continue: then the rounds are "
-        "told apart, and arena table --by version rates the versions apart."
+        "Begin another journal (--journal FILE), or go on in this one with --changed continue: then each "
+        "round is recorded with the version that played it, and arena table --by version rates each version by itself."
     )
     if withdrawn:
         play = "plays" if len(withdrawn) == 1 else "play"

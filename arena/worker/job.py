@@ -71,7 +71,7 @@ class MatchJob(Struct, frozen=True):
         return self.bots[0].name, self.bots[1].name
 
 
-# Orders besides MatchJob and Standing.
+# Orders besides MatchJob and Rulings.
 
 
 class Setup(Struct, frozen=True):

@@ -78,7 +78,7 @@ def stalls(folder: Path) -> list[Finding]:
 
 
 def _wait_for_rounds(arena: "subprocess.Popen[bytes]", count: int) -> None:
-    """Reads what the arena says until it has finished so many more rounds."""
+    """Reads what the arena says until it has finished `count` more rounds."""
     assert arena.stderr is not None
     until = time.monotonic() + 60
     while count > 0 and time.monotonic() < until:

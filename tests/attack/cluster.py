@@ -18,12 +18,12 @@ from tests.helpers.processes import left_with
 from tests.helpers.tournaments import configured, essence, played, rounds_in, steady
 
 CLUSTER_KILLS = 300
-ROUNDS, CYCLES = "20", "300"  # so many that not all is played before the last kill
+ROUNDS, CYCLES = "20", "300"  # more than is played before the last kill
 SEED = 1  # of the moments and the victims
 _MORE_DESCRIPTORS = 8  # than an owner had at first: some tasks more, and a file that is being read
 _BYTES_OF_A_ROUND = 1600
 _MOST_ROUNDS = 8  # between two kills
-_SECONDS = 20  # for so many rounds; then it is hit again
+_SECONDS = 20  # until these rounds are played; then it is hit again
 _VICTIMS = ("player", "player", "worker", "worker", "scheduler", "owner")
 
 

@@ -24,8 +24,8 @@ from tests.helpers.tournaments import essence, rounds_in
 KILLS = 300  # with deals from a public seed, and a fifth of that with secret ones
 _BYTES_OF_A_ROUND: Final = 1600
 _MOST_ROUNDS: Final = 8  # between two kills
-_SECONDS: Final = 60  # for so many rounds
-_OWNER: Final = 6  # every so many kills, the arena itself
+_SECONDS: Final = 60  # for all these rounds
+_OWNER: Final = 6  # one kill in six is of the arena itself
 
 
 @attrs.define
@@ -37,7 +37,7 @@ class _Killer:
     rng: random.Random = attrs.field(factory=lambda: random.Random(1))
     owners: int = 0
     workers: int = 0
-    stops: int = 0  # the arena gave up, because so many workers died
+    stops: int = 0  # the arena gave up, because too many workers died
     seen: set[int] = attrs.field(factory=set)  # all workers
     harm: list[str] = attrs.field(factory=list)
 

@@ -52,7 +52,7 @@ def cup(cycles: int) -> Config:
 
 
 def measured(words: Sequence[str | Path], limit: int | None) -> Measured:
-    """The command in these words, on so many cores."""
+    """The command in these words, on at most `limit` cores."""
     cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:limit]))
     command = ["/usr/bin/time", "-f", "%e %U %S %M", "taskset", "-c", cores, *map(str, words)]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)

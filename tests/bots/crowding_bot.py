@@ -1,7 +1,7 @@
 """A bot that takes the processor from its opponent: `python crowding_bot.py CHILDREN [sessions | threads]`. After its
-first answer it has so many processes that are busy except while it has something to do itself. With `sessions`, each
+first answer it has CHILDREN processes that are busy except while it has something to do itself. With `sessions`, each
 has a session of its own if it can: Linux gives each session as much of the processor as the opponent. With `threads`,
-it has so many threads that do nothing, which whoever looks at them has to read one by one.
+it has CHILDREN threads that do nothing, which whoever looks at them has to read one by one.
 """
 
 import contextlib

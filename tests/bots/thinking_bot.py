@@ -1,4 +1,4 @@
-"""A bot that thinks for so many seconds before each answer, without using the processor: `thinking_bot.py SECONDS`."""
+"""A bot that thinks for some seconds before each answer, without using the processor: `thinking_bot.py SECONDS`."""
 
 import json
 import sys

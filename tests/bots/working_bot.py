@@ -1,4 +1,4 @@
-"""A bot that needs so many seconds of processor time for each answer: `python working_bot.py SECONDS`."""
+"""A bot that needs some seconds of processor time for each answer: `python working_bot.py SECONDS`."""
 
 import json
 import sys

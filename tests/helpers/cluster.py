@@ -90,7 +90,7 @@ class Cluster:
         return self.log.read_text().count("Registered to:")
 
     def await_workers(self, count: int) -> None:
-        """Wait until so many workers were registered, of which some may be gone again."""
+        """Wait until this number of workers was registered, of which some may be gone again."""
         until = time.monotonic() + PATIENCE
         while self._registered() < count:
             assert time.monotonic() < until, self.log.read_text()

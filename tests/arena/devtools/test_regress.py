@@ -154,7 +154,7 @@ def test_a_fault_is_told_and_the_bot_is_asked_on(way: str, words: str, journal: 
 
 # The decision at which the recorded bot failed
 
-# Plays like the steady bot a, but from so many cards on the stones on it fails, each time.
+# Plays like the steady bot a, but fails at every decision once `limit` cards are on the stones.
 FAILING_LATER = """
 import json, sys, zlib
 way, limit = sys.argv[1], int(sys.argv[2])

@@ -22,7 +22,7 @@ def fresh() -> Referee:
 
 
 def recorded(most: int = 10**6) -> tuple[RecordedMove, ...]:
-    """The moves of a round, up to a decision after at least so many of them."""
+    """The moves of a round, up to a decision after at least `most` of them."""
     referee, rng = fresh(), random.Random(3)
     while (ask := referee.ask()) and len(referee.moves) < most:
         referee.answer(rng.choice(ask.legal).text, rng.randrange(1, 90))

@@ -51,7 +51,7 @@ async def test_a_stall_counts_before_its_overdue_beat(autojump_clock: trio.testi
 
 
 class Stalled(Stalls):
-    """Of a machine that stood still at every deadline, from so many seconds before it. Makes a file when it is asked,
+    """Of a machine that stood still at every deadline, for the `seconds` before it. Makes a file when it is asked,
     which is after the deadline."""
 
     def __init__(self, seconds: float, asked: Path | None = None):

@@ -111,7 +111,7 @@ def _written(journal: Path, folder: Path, limit: str = "unlimited") -> subproces
 @pytest.mark.parametrize(("limit", "file"), [("8", "replay.html"), ("120", "rounds/0.js")])
 def test_a_file_that_cannot_be_written_is_named_and_no_half_page_is_left(limit: str, file: str, tmp_path: Path) -> None:
     journal, folder = write(tmp_path / "cup.jsonl", 40), tmp_path / "pages"
-    full = _written(journal, folder, limit)  # so many kilobytes for a file
+    full = _written(journal, folder, limit)  # `limit` is kilobytes of a file
     assert full.returncode == 3
     assert full.stderr == f"arena: File too large: {folder / file}\n"
     assert _whole(folder)

@@ -38,8 +38,8 @@ def run(config: Config) -> TournamentRun:
 
 
 def stop_after(config: Config, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stops the tournament, of two bots, when so many rounds are played and the next one begins. It is played in this
-    process, so that it can be stopped right there."""
+    """Stops the tournament, of two bots, when this number of rounds is played and the next one begins. It is played
+    in this process, so that it can be stopped right there."""
     play = Match.play_round
 
     def play_round(match: Match, *args: Any) -> Logic[PlayedRound]:

@@ -205,7 +205,7 @@ def with_level(config: Config, level: Level, scratch: int = SCRATCH, **others: A
 
 
 def test_a_tournament_does_not_go_on_at_another_level(journal: Path) -> None:
-    """At MISSING, because that can be had on every machine."""
+    """At MISSING, because that is possible on every machine."""
     config = from_command_line(["greedy", "random"], [], {"rounds": "2", "journal": str(journal)})
     missing = with_level(config, Level.MISSING)
     run_tournament(missing, Quiet())
@@ -214,8 +214,8 @@ def test_a_tournament_does_not_go_on_at_another_level(journal: Path) -> None:
     assert [bot.sandbox for bot in opening.config.bots or ()] == [Sandbox(Level.MISSING)] * 2
     before = journal.read_bytes()
     for other, told in (
-        (with_level(config, Level.FULL), 'the journal has sandbox = "try", in vain, now it is true'),
-        (config, 'the journal has sandbox = "try", in vain, now it is false'),
+        (with_level(config, Level.FULL), 'the journal has sandbox = "try", but it was unavailable, now it is true'),
+        (config, 'the journal has sandbox = "try", but it was unavailable, now it is false'),
         (with_level(config, Level.MISSING, 2**20), "scratch"),
         (with_level(config, Level.MISSING, expose=("/etc/passwd",)), "bot greedy: the journal has expose = "),
         (with_level(config, Level.MISSING, user="games"), "bot greedy: the journal has sandbox-user = "),

@@ -79,7 +79,7 @@ DEPENDS_ON_THE_KERNEL = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _sandbox() -> None:
-    """Skips where no sandbox can be had at all."""
+    """Skips where no sandbox is available at all."""
     if problem := SandboxSupport.this().lacks:
         pytest.skip(problem)
     try:

@@ -204,7 +204,7 @@ def test_a_sandbox_that_was_only_to_be_tried_is_missed_aloud(
     assert was_started(folder)
     if name in ("play", "run", "serve"):
         assert done.exit_code == 0
-        assert "Started without a sandbox, because none could be had: a, b." in done.stdout
+        assert "Started without a sandbox, because it was unavailable: a, b." in done.stdout
 
 
 def test_table_report_and_json_say_what_was_missing(
@@ -213,7 +213,7 @@ def test_table_report_and_json_say_what_was_missing(
     monkeypatch.setenv("PATH", str(folder))
     assert called(folder, bundle, "run", "try").exit_code == 0
     journal = folder / "cup.jsonl"
-    told = "Started without a sandbox, because none could be had: a, b."
+    told = "Started without a sandbox, because it was unavailable: a, b."
     assert told in arena("table", journal).stdout
     rows = json.loads(arena("table", journal, "--format", "json").stdout)
     assert [row["sandbox"] for row in rows["standings"]] == ["missing", "missing"]

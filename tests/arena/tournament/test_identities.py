@@ -99,7 +99,7 @@ def test_the_organiser_can_go_on_and_the_rounds_are_told_apart(folder: Path) -> 
     done = arena(*words(folder, "--changed", "continue"))
     assert done.exit_code == 0
     assert "mine has changed: " in done.stderr
-    assert "its version is '1.1', before '1.0'. Its rounds are told apart from now on." in done.stderr
+    assert "its version is '1.1', before '1.0'. From now on it is another version." in done.stderr
     assert "Versions that are rated together: mine (1.0 " in done.stdout
     one, two = identities(folder)
     assert players(folder) == [one.id] * 2 + [two.id] * 4

@@ -62,7 +62,7 @@ def test_a_tournament_goes_on_at_its_own_level_only(folder: Path) -> None:
         assert refused.exit_code != 0
         assert told in refused.stderr
         assert len(rounds_of(journal)) == 2
-    assert arena(*words, "--sandbox=try").exit_code == 0  # it can be had, so it is the same
+    assert arena(*words, "--sandbox=try").exit_code == 0  # it is available, so it is the same
     assert len(rounds_of(journal)) == 4
     assert verify_journals([journal]).problems == []
     assert "All bots that the arena started were in a sandbox." in arena("table", journal).stdout

@@ -63,7 +63,7 @@ class Scene:
             self._heard.append(report.line.id)
 
     async def heard(self, after: float = 0) -> list[str]:
-        """What the owner heard until so many seconds later, since the last call."""
+        """What the owner heard until `after` seconds from now, since the last call."""
         self._clock.jump(after)
         await trio.testing.wait_all_tasks_blocked()
         heard, self._heard = self._heard, []

@@ -60,7 +60,7 @@ def _in_child(work: Callable[[], None]) -> None:
 def _filled_by_children(
     connected: Callable[[], Pair], enough: int, started: Callable[[Callable[[], None]], None] = _in_child
 ) -> str:
-    """Fill sockets in several processes, because each may have only so many descriptors."""
+    """Fill sockets in several processes, because each may have few descriptors."""
 
     def fill() -> None:
         filled = _filled_sockets(connected, enough // _FILLING_PROCESSES)

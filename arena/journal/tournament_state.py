@@ -12,7 +12,7 @@ when it is first asked for; without one that can be read, only what needs it fai
 keeps of the results is kept only after `judge`, and only of rounds that the caller has compared with the plan.
 
 Memory does not grow with the number of finished rounds: the ids of those whose match is over are one range for each
-pair of bots (matches_over.py). It grows with void rounds and with the versions of bots, which are few.
+pair of bots (finished_rounds.py). It grows with void rounds and with the versions of bots, which are few.
 
 What an opening line says is taken in by `_open` alone. Players, voids and finished rounds do not depend on it, so an
 opening line that continues the tournament before it would be taken in there, too.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.journal.finished_rounds import MatchesOver
 from arena.journal.index import rounds_in
-from arena.journal.matches_over import MatchesOver
 from arena.journal.verify import verify_journals
 from arena.stats.standings import fold
 from tests.helpers.commands import arena

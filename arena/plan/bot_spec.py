@@ -74,9 +74,8 @@ class BotSpec:
     inherit_env: bool = FROM_ROW
     processes: int = FROM_ROW  # at once
     sandbox: Sandbox = attrs.field(factory=Sandbox)
-    fingerprint: tuple[str, ...] | None = (
-        FROM_ROW  # patterns of files that belong to it; None: what lies beside a script
-    )
+    # Patterns of the files that belong to it; None: what lies beside a script.
+    fingerprint: tuple[str, ...] | None = FROM_ROW
 
     may_be_away = False
     connects = False

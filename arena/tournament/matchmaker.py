@@ -87,9 +87,8 @@ class Matchmaker:
         self._dropped: set[int] = set()  # bots that nobody waits for any more, until they come back
         self._pace = ForfeitPace(remote_bots.grace)
         self._forfeits_from: dict[int, float] = {}  # when an absent bot's next match may begin without it
-        self._look_at: dict[int, None] = dict.fromkeys(
-            self._numbers.values()
-        )  # bots that may have become free, in this order
+        # Bots that may have become free, in this order.
+        self._look_at: dict[int, None] = dict.fromkeys(self._numbers.values())
         self._news = trio.Event()
         self._closed = False
         for match in matches:

@@ -49,9 +49,8 @@ def run_tournament(
         failure = None
         was_over = verdict(state).is_over
         listener.heard(TournamentOpened(total, before, hash_to_publish(journal, config) if journal else None))
-        make_pool = (
-            None if was_over else make_pool
-        )  # the key of the deals, which a cluster is given, is not known any more
+        if was_over:
+            make_pool = None  # a cluster is given the key of the deals, which is not known any more
         tournament = Tournament(config, journal, ledger, listener, person, spare=spare, make_pool=make_pool)
         for event in () if was_over else tournament.withdrawals():
             listener.heard(event)

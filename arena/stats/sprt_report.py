@@ -164,7 +164,8 @@ def verdict_text(state: SprtState) -> str:
             are_played = "the only pair is" if state.most_pairs == 1 else f"all {state.most_pairs} pairs are"
             return f"Undecided whether {new} is better than {base}: {are_played} played"
         case End.CHANGED:
-            return f"Undecided: {state.changed}. {_ONE_VERSION}, so that the test cannot go on: begin another journal"
+            why = f"{_ONE_VERSION}, so that the test cannot go on: begin another journal (--journal FILE)"
+            return f"Undecided: {state.changed}. {why}"
         case End.VOIDS:
             return f"Undecided: {state.lost} rounds were void because {_WHY_LOST}"
         case End.SAME_PROGRAM:

@@ -300,7 +300,8 @@ def _check_names(journal: Journal, names: Sequence[str]) -> None:
         if name_problem(name) or twin_of(name, names[:place]):
             raise JournalError(
                 f"{journal.path}: {printable(name)!r} is a name that no bot can have any more ({NAME_RULE}, and case "
-                "makes no difference): the journal can be read and verified, but not resumed. Begin another journal."
+                "makes no difference): the journal can be read and verified, but not resumed. Begin another journal "
+                "(--journal FILE)."
             )
 
 
@@ -308,7 +309,7 @@ def check_same(journal: Journal, recorded: RecordedConfig, config: Config) -> No
     """Raise JournalError unless the journal's last tournament, of which this is recorded, has this config."""
     _check_names(journal, [bot.name for bot in recorded.bots or ()])
     if other_format := format_difference(recorded, config.recorded()):
-        raise JournalError(f"{journal.path}: {other_format}; name another journal")
+        raise JournalError(f"{journal.path}: {other_format}; name another journal (--journal FILE)")
     different = differences(recorded, config.recorded())
     before = recorded.seed or ""
     if config.seed != before:
@@ -318,5 +319,5 @@ def check_same(journal: Journal, recorded: RecordedConfig, config: Config) -> No
         lines = "\n".join(f"  {line}" for line in different)
         raise JournalError(
             f"{journal.path} is the journal of another tournament:\n{lines}\n"
-            "Resume it with the old configuration, or begin another journal."
+            "Resume it with the old configuration, or begin another journal (--journal FILE)."
         )

@@ -214,7 +214,7 @@ def test_a_file_with_a_test_is_played_by_run_and_by_sprt(tmp_path: Path, monkeyp
     other = arena("sprt", "test.toml", "--elo1", "100")
     assert other.exit_code == 2
     assert other.stderr == (
-        "Error: test.jsonl: its test has elo1 = 200, but now it is elo1 = 100; name another journal\n"
+        "Error: test.jsonl: its test has elo1 = 200, but now it is elo1 = 100; name another journal (--journal FILE)\n"
     )
     events = [json.loads(line) for line in arena("run", "test.toml", "--events").stdout.splitlines()]
     assert {"test", "tournament", "ended"} == {event["event"] for event in events}
@@ -231,7 +231,7 @@ def test_a_journal_of_an_ordinary_match_is_not_continued_by_a_test_nor_the_other
     refused = arena("sprt", *bots, *EASY, "--journal", journal)
     assert (refused.exit_code, refused.stderr) == (
         2,
-        f"Error: {journal}: it is not the journal of a sequential test; name another journal\n",
+        f"Error: {journal}: it is not the journal of a sequential test; name another journal (--journal FILE)\n",
     )
     table = arena("table", "--sprt", journal)
     assert table.exit_code == 2

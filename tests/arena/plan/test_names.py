@@ -111,7 +111,7 @@ def test_a_tournament_with_other_names_is_not_resumed(name: str, tmp_path: Path)
     assert (
         f"'{wrong}' is a name that no bot can have any more ({RULE}, and case makes no difference): the" in done.stderr
     )
-    assert "the journal can be read and verified, but not resumed. Begin another journal." in done.stderr
+    assert "can be read and verified, but not resumed. Begin another journal (--journal FILE)." in done.stderr
     assert len((tmp_path / "cup.jsonl").read_text().splitlines()) == 1
 
 

@@ -1,6 +1,8 @@
 """Links lead somewhere, README.md can be read in one go, and docs/architecture.md describes this tree."""
 
+import ast
 import re
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -9,10 +11,18 @@ from arena.pages.report_reading import READING
 from arena.stats.columns import DEFAULT_COLUMNS
 from tests.docs.documents import CONTRIBUTING, EVERY, README, Document
 from tests.helpers.paths import ROOT
-from tests.test_architecture import LADDER
+from tests.test_architecture import ALLOWED, LADDER
 
 ARCHITECTURE = Document("docs/architecture.md")
 STATISTICS = Document("docs/statistics.md")
+CODE = [
+    path.relative_to(ROOT)
+    for pattern in (*(f"{package}/**/*.py" for package in (*ALLOWED, "example_bots", "tests")), "*.py")
+    for path in sorted(ROOT.glob(pattern))
+]
+SOURCES = [path for path in CODE if path.parts[0] != "tests"]
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+EXAMPLES = {"mybot.py"}  # of bots
 
 
 @pytest.mark.parametrize("document", EVERY, ids=lambda document: document.name)
@@ -54,6 +64,24 @@ def test_every_module_and_folder_that_is_named_exists(document: Document) -> Non
     assert len(named) > 8
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "arena" / name).exists(), name
+
+
+@pytest.mark.parametrize("document", [ARCHITECTURE, CONTRIBUTING], ids=lambda document: document.name)
+def test_every_name_that_is_said_to_be_in_a_module_is_defined_there(document: Document) -> None:
+    named = re.findall(r"`(\w+)`\s+in\s+`([a-z_/]+\.py)`", document.text)
+    assert len(named) > 4
+    for name, module in named:
+        (path,) = [each for each in CODE if f"/{each}".endswith(f"/{module}")]
+        assert re.search(rf"^(class |def )?{name}\b", (ROOT / path).read_text(), re.MULTILINE), (name, module)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_every_module_that_a_comment_names_exists(path: Path) -> None:
+    text = (ROOT / path).read_text()
+    docstrings = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, DOCUMENTED)]
+    comments = re.findall(r"(?:^|  )# .*", text, re.MULTILINE)
+    for name in re.findall(r"(?<![\w.*/])(?:[a-z_]+/)*[a-z_]+\.py\b", "\n".join([*docstrings, *comments])):
+        assert name in EXAMPLES or any(f"/{each}".endswith(f"/{name}") for each in CODE), name
 
 
 def test_the_page_about_statistics_begins_with_the_words_of_a_report() -> None:

@@ -314,8 +314,8 @@ class LocalPlayer(Player):
         except RemoteProtocolError as error:
             yield from self.tell(Error(error.code, str(error), fatal=True))
             raise (yield from self._failed(f"{error} ({error.code})")) from None
-        except LinkClosedError as error:
-            raise (yield from self._failed(f"{error} before it said hello")) from None
+        except LinkClosedError:  # while the hello was sent or the bot's was awaited, which is a matter of moments
+            raise (yield from self._failed("the bot closed its end before it said hello")) from None
 
     def _failed(self, reason: str, time_was_up: float | None = None) -> Logic[StartError]:
         """End the process, and return the error to raise, with the exit status and the last output on stderr."""

@@ -225,8 +225,8 @@ def test_nobody_wins_where_neither_bot_starts(journal: Path) -> None:
     said: list[str] = []
     lines_of_rounds(said.append).heard(RoundFinished(lines[0]))
     assert said[0] == "Finished round 1 (x vs y): 0-0 {neither bot started}"
-    assert re.fullmatch(r"  round 1\.1-2\.1: x: the bot .* before it said hello; exit status 1.*", said[1])
-    assert re.fullmatch(r"  round 1\.1-2\.1: y: the bot .* before it said hello; exit status 3.*", said[2])
+    assert re.fullmatch(r"  round 1\.1-2\.1: x: the bot closed its end before it said hello; exit status 1.*", said[1])
+    assert re.fullmatch(r"  round 1\.1-2\.1: y: the bot closed its end before it said hello; exit status 3.*", said[2])
     assert verify_journals([journal]).problems == []
 
 

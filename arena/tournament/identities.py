@@ -21,10 +21,10 @@ from arena.processes.fingerprint import fingerprint_of
 from arena.support.text import counted
 from arena.tournament.tournament_events import BotIdentified
 
-# Identities that are remembered: a bot that connects may say another version each time. The journal gets one that was
-# forgotten again.
+# Identities that are remembered: a bot may say another version each time that it starts. One that was forgotten is in
+# the journal, and comes into it again if it is reported again.
 _MOST_OF_A_NAME: Final = 100
-_MOST_REPORTED: Final = 10_000  # of bots whose rounds are under way; the others have finished none
+_MOST_REPORTED: Final = 10_000  # that are not in the journal yet: the first round of each is under way
 WHAT_BELONGS: Final = "A file that is no part of the bot can be left out: fingerprint says what belongs to it."
 _Claims = tuple[str | None, str | None, str | None]
 
@@ -42,14 +42,16 @@ class Identities:
 
     def report(self, line: BotLine) -> None:
         """Learn of an identity, to which rounds may refer from now on."""
-        self._reported[line.id] = line
-        forget_oldest(self._reported, _MOST_REPORTED)
+        if not self.state.players.has(line.name, line.id):
+            self._reported[line.id] = line
+            forget_oldest(self._reported, _MOST_REPORTED)
 
     def before(self, line: AnyRound) -> Iterator[BotIdentified]:
-        """Yield what has to be written before this round."""
+        """Yield what has to be written before this round. A match reports each identity once, so one that is not known
+        here was written before an earlier round, and forgotten since."""
         for name, id in zip(line.bots, line.players or (), strict=False):
-            if id is not None and not self.state.players.has(name, id):
-                now, earlier = self._reported.pop(id), self.state.players.of(name)
+            if id is not None and (now := self._reported.pop(id, None)) is not None:
+                earlier = self.state.players.of(name)
                 self.state.add(now)
                 yield BotIdentified(now, tuple(differences(earlier[-1], now)) if earlier else ())
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from arena.journal.identity import bot_line
-from arena.journal.lines import BotLine, JournalLine, RoundLine, read
+from arena.journal.lines import BotLine, JournalLine, ResultLine, RoundLine, read
 from arena.journal.verify import verify_journals
 from arena.tournament.ledger import begin_unrecorded
 from protocol.messages import PROTOCOL, BotHello
 from tests.helpers.commands import arena
 from tests.helpers.paths import STEADY_BOT
+from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import anonymous, configured, steady
 
 BOT = """
@@ -309,3 +310,21 @@ def test_a_bot_that_says_another_version_each_time_takes_bounded_memory() -> Non
     for line in lines:
         state.add(line)
     assert state.players.of("anna") == tuple(lines[200:])
+
+
+def played_by(player: BotLine) -> RoundLine:
+    result = ResultLine(winner=0, ending="three-adjacent", points=(1, 0), owners=())
+    return round_line("1.1-2.1", result, bots=("anna", "b"), players=(player.id, None))
+
+
+def test_a_bot_that_says_a_forgotten_version_again_cannot_stop_a_tournament() -> None:
+    identities = begin_unrecorded(configured(steady("anna"), steady("b"), journal=None))[1].identities
+    lines = [bot_line("anna", BotHello(PROTOCOL, "anna", f"{n}"), None, "2026-01-31T12:00:00Z") for n in range(300)]
+    written = []
+    for line in (*lines, lines[0]):
+        if line not in written:  # a match reports each identity once
+            identities.report(line)
+        written += [event.line for event in identities.before(played_by(line))]
+    identities.report(lines[0])  # by another match
+    written += [event.line for event in identities.before(played_by(lines[0]))]
+    assert written == [*lines, lines[0]]

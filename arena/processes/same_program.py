@@ -8,6 +8,7 @@ test that is played without need costs time, one that is left out lets a worse b
 import os
 import stat
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -50,9 +51,11 @@ def difference_beside(one: BotSpec, two: BotSpec) -> str | None:
         return None  # its fingerprint has all of it
     found = fingerprint_of(one)
     itself = found.files.get(found.main)
-    for ours, theirs in zip(_folders(one), _folders(two), strict=False):
+    for ours, theirs in zip_longest(_folders(one), _folders(two)):
         if ours == theirs:
             continue
+        if ours is None or theirs is None:
+            return printable(f"only one of them has {ours or theirs}")
         try:
             here, there = _files_in(ours, itself), _files_in(theirs, itself)
         except _NotComparedError as error:

@@ -28,7 +28,7 @@ def copies(folder: Path) -> tuple[BotSpec, BotSpec]:
     return BotSpec("new", one, folder), BotSpec("old", two, folder)
 
 
-def test_copies_in_two_folders_are_the_is_same_bot(tmp_path: Path) -> None:
+def test_copies_in_two_folders_are_the_same_bot(tmp_path: Path) -> None:
     new, old = copies(tmp_path)
     assert is_same_bot(new, old)
     inside = [attrs.evolve(spec, cwd=tmp_path / folder) for spec, folder in ((new, "new"), (old, "old"))]
@@ -91,6 +91,19 @@ def test_a_file_in_the_folder_in_which_a_bot_is_started_is_a_difference(tmp_path
     new, old = (BotSpec(name, (sys.executable, str(script)), tmp_path / name) for name in ("new", "old"))
     assert difference_beside(new, old) == "weights.json differs"
     assert is_same_bot(new, attrs.evolve(old, cwd=new.cwd))
+
+
+def test_a_folder_that_only_one_of_them_finds_is_a_difference(tmp_path: Path) -> None:
+    for name in ("new", "old"):
+        write(tmp_path / name / "bot/mybot.py")
+    write(tmp_path / "new/nets/weights.json")
+    command = (sys.executable, "mybot.py", "../nets")
+    new, old = (BotSpec(name, command, tmp_path / name / "bot") for name in ("new", "old"))
+    assert same_program(new, old)
+    for one, two in ((new, old), (old, new)):
+        assert difference_beside(one, two) == f"only one of them has {tmp_path / 'new/nets'}"
+    write(tmp_path / "old/nets/weights.json")
+    assert is_same_bot(new, old)
 
 
 def test_what_differs_in_every_copy_and_what_is_for_people_is_no_difference(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from arena.processes.stderr import StderrKeeper
 from arena.support.text import counted
 from arena.support.timestamps import utc_now
 from arena.tournament.failures import Failures
-from arena.tournament.foreign_bundle import keep_bundle
+from arena.tournament.foreign_bundle import keep_bundle, naming_kept_bundle
 from arena.tournament.identities import WHAT_BELONGS, new_claim, refusal
 from arena.tournament.jobs import job_of
 from arena.tournament.ledger import Ledger
@@ -253,8 +253,8 @@ class Tournament:
                 self.warn(text)
             case StderrWritten(number, data):
                 self._stderr.of(number, self._config.bots[number].name)(data)
-            case FaultBundled(_, round_id, folder, files) if round_id not in self._state.finished:
-                if problem := keep_bundle(self._beside("faults"), folder, files):
+            case FaultBundled(round=round_id) if round_id not in self._state.finished:
+                if problem := keep_bundle(self._beside("faults"), report):
                     self.warn(problem)
             case PositionSeen(scene, sight) if self._audience is not None:
                 self._audience.look(scene, sight)
@@ -287,10 +287,11 @@ class Tournament:
             return  # the first line of an id counts
         if not self._refused.isdisjoint(line.players or ()):
             return  # it is played again, if the organiser accepts the change
+        line = naming_kept_bundle(line)
         for identified in self._ledger.identities.before(line):
             await self._tell(identified)
         withdrawn = self._ledger.finish(line)  # before anything else: another attempt may report the same round
-        await self._tell(report)
+        await self._tell(RoundFinished(line))
         self._failures.forget(line.match)
         for name in withdrawn:
             await self._tell(withdrawal(self._config, self._ledger, name, self._matchmaker.forfeits_later(name)))

@@ -187,11 +187,12 @@ def _exchange(name: str, seat: int, players: Players) -> dict[str, str]:
     return files
 
 
-def write_bundle(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a bundle. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+def write_bundle(folders: Mapping[Path, Mapping[str, str]]) -> None:
+    """Write the files of a bundle, by folder and name. Raises OSError."""
+    for folder, files in folders.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def read_bundle(path: Path) -> FaultBundle:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from arena.journal.endings import Fault
 from arena.journal.lines import AnyRound, BotLine, RawRound, VoidLine, encoded
 from arena.plan.bot_spec import AnySpec
 from arena.plan.deals import DealKey, Dealt, GrantedDeals
@@ -238,12 +239,13 @@ class StderrWritten(Struct, frozen=True):
 
 
 class FaultBundled(Struct, frozen=True):
-    """The files of a fault bundle, by name, likewise."""
+    """The bundle of a fault of this bot, likewise: files by name, by folders of the owner."""
 
     match: str
     round: str
-    folder: Path  # of the owner
-    files: Mapping[str, str]
+    bot: str
+    ending: Fault
+    folders: Mapping[Path, Mapping[str, str]]
 
 
 class MatchOver(Struct, frozen=True):

@@ -174,17 +174,15 @@ class JobPlay:
             return None
         folder, fault = bundle_folder(self._job.faults, played, players), played.referee.fault
         assert fault is not None
+        name = self._job.names[fault.seat]
         try:
-            if not self._job.relocation and not is_worth_a_bundle(
-                folder.parent, self._job.names[fault.seat], fault.ending
-            ):
+            if not self._job.relocation and not is_worth_a_bundle(folder.parent, name, fault.ending):
                 return None
             files = bundle_files(folder, self._job, played, players, self._score.points)
-            for place, texts in files.items():
-                if self._job.relocation:
-                    self._unsent.append(FaultBundled(self._job.planned.id, played.planned.id, place, texts))
-                else:
-                    write_bundle(place, texts)
+            if self._job.relocation:
+                self._unsent.append(FaultBundled(self._job.planned.id, played.planned.id, name, fault.ending, files))
+            else:
+                write_bundle(files)
             return str(folder)
         except OSError as error:
             self._owner.warn(f"no bundle for {played.planned.id}: {error.strerror}: {error.filename}")

@@ -5,17 +5,20 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import attrs
+import msgspec
 import pytest
 import trio
 
 from arena.cli.progress import Quiet
 from arena.cli.tournament_progress import lines_of_rounds
-from arena.journal.lines import JournalLine, ResultLine, RoundLine, VoidLine, read
+from arena.journal.endings import Fault
+from arena.journal.lines import FaultLine, JournalLine, ResultLine, RoundLine, VoidLine, read
 from arena.plan.config import Config
 from arena.plan.schedule import PlannedRound
 from arena.tournament import runner
 from arena.tournament.run import TournamentRun, run_tournament
 from arena.tournament.worker_pool import Death, Hear
+from arena.worker.fault_bundle import opponents_folder
 from arena.worker.job import FaultBundled, MatchJob, RoundFinished, Rulings
 from tests.helpers.rounds import round_line
 from tests.helpers.tournaments import configured, rounds_in
@@ -49,6 +52,10 @@ def line_of(planned: PlannedRound, match: str) -> RoundLine:
     return round_line(
         planned.id, result, match=match, bots=("greedy", "random"), pair=planned.pair, round=planned.number
     )
+
+
+def bundle_of(job: MatchJob, planned: PlannedRound, folders: dict[Path, dict[str, str]]) -> FaultBundled:
+    return FaultBundled(job.planned.id, planned.id, "greedy", Fault.TIMEOUT, folders)
 
 
 def test_a_lost_scheduler_counts_as_no_loss_of_a_bot(journal: Path) -> None:
@@ -127,7 +134,7 @@ def test_a_bundle_from_another_machine_is_written_nowhere_else(journal: Path, fo
     async def play(job: MatchJob, hear: Hear) -> Death | None:
         assert job.faults is not None
         for planned in job.planned.rounds:
-            await hear(FaultBundled(job.planned.id, planned.id, job.faults / folder, {name: "forged"}))
+            await hear(bundle_of(job, planned, {job.faults / folder: {name: "forged"}}))
             await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
@@ -142,9 +149,29 @@ def test_only_the_attempt_that_counts_leaves_a_bundle(journal: Path) -> None:
         assert job.faults is not None
         for planned in job.planned.rounds:
             for attempt in ("first", "second"):
-                await hear(FaultBundled(job.planned.id, planned.id, job.faults / planned.id, {"bundle.json": attempt}))
+                await hear(bundle_of(job, planned, {job.faults / planned.id: {"bundle.json": attempt}}))
                 await hear(RoundFinished(line_of(planned, job.planned.id)))
         return None
 
     driven_by(play, configured("greedy", "random", journal=journal))
     assert {path.read_text() for path in journal.parent.rglob("bundle.json")} == {"first"}
+
+
+def test_of_the_faults_on_other_machines_only_the_first_are_kept_and_named(journal: Path) -> None:
+    async def play(job: MatchJob, hear: Hear) -> Death | None:
+        assert job.faults is not None
+        for planned in job.planned.rounds:
+            folder = job.faults / planned.id
+            own, opponents = ({each: {"bundle.json": "{}"}} for each in (folder, opponents_folder(folder)))
+            await hear(bundle_of(job, planned, own | opponents))
+            line = line_of(planned, job.planned.id)
+            fault = FaultLine(0, "late", bundle=str(folder))
+            await hear(RoundFinished(msgspec.structs.replace(line, host="host-1", fault=fault)))
+        return None
+
+    driven_by(play, configured("greedy", "random", journal=journal, rounds="30", **{"max-faults": "0"}))
+    faults = journal.with_name("cup.faults")
+    assert sum(path.is_dir() for path in faults.iterdir()) == 40
+    assert (faults / "timeout-greedy.count").read_text() == "30\n"
+    named = [line.fault.bundle for line in rounds_in(journal) if line.fault]
+    assert named == [str(faults / f"1.1-2.{n}") if n <= 20 else None for n in range(1, 31)]

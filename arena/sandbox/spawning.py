@@ -37,8 +37,8 @@ class StartRequest(NamedTuple):
     memory: int | None  # bytes
     cpu_seconds: int | None
     processes: int
-    # In a sandbox (sandbox.py) the command is that of bwrap.
-    data: list[bytes]  # what bwrap reads from descriptors 3, 4, …; for those after them, see sandbox.py
+    # In a sandbox (bubblewrap.py) the command is that of bwrap.
+    data: list[bytes]  # what bwrap reads from descriptors 3, 4, …; for those after them, see bubblewrap.py
     own_processes: int  # of the sandbox; they are not the bot's
     scratch: int  # bytes of each writable folder
 

@@ -260,7 +260,9 @@ class LocalPlayer(Player):
         yield from self._end(self.process)
 
     def _end(self, process: OwnedProcess) -> Logic[None]:
-        self._killed = process.state.killed
+        kept = process.state.kept
+        kept.look()  # not the state, which raises if the keeper has failed: the process has to end all the same
+        self._killed = kept.killed
         yield from process.end()
         self.process = self.link = None
 

@@ -19,6 +19,7 @@ from arena.match.match import PlayedRound
 from arena.plan.bot_spec import BotSpec
 from arena.plan.config import Config
 from arena.plan.schedule import MatchId
+from arena.processes.launch import KeeperError
 from arena.worker.recording import round_line
 from engine.cards import SEATS
 from engine.scoring import Score
@@ -263,3 +264,20 @@ def test_an_interrupt_leaves_no_process_behind() -> None:
     _, wrote = process.communicate(timeout=60)
     assert wrote.endswith("KeyboardInterrupt\n")
     no_bad_bot_left("ignore-sigterm")
+
+
+@both_drivers
+def test_a_bot_leaves_although_its_keeper_failed(run: RunLogic[int]) -> None:
+    def leaving(driver: Driver) -> Logic[int]:
+        player = players_of(configured(steady("a"), steady("b")), driver)[0]
+        yield from player.arrive()
+        assert player.process is not None
+        state = player.process.state
+        state.kept.failure = "a traceback"
+        with pytest.raises(KeeperError):
+            assert player.exit_status
+        yield from player.leave()
+        assert player.process is None
+        return state.pid
+
+    assert not is_running(run(leaving))

@@ -122,9 +122,9 @@ def test_no_worker_outlives_the_command(number: signal.Signals, status: int, sai
 @several_cores
 def test_ctrl_c_on_a_terminal_reaches_only_the_command(long: Path, tmp_path: Path) -> None:
     with arena_in_terminal(["verify", str(long)], tmp_path) as session:
-        until(lambda: len(children_of(session.pid)) > 1)
+        # A worker that is stopped before it runs its own program would stop the command, which waits for that.
+        session.wait_until(lambda: "%" in session.text and "  0%" not in session.text, "the first answers of workers")
         workers = children_of(session.pid)
-        session.wait_for("Verifying")
         send_to_all(workers, signal.SIGSTOP)  # so that it is not over before Ctrl-C arrives
         session.press("\x03")
         assert session.wait_for_status() == 130

@@ -27,6 +27,7 @@ import attrs
 import msgspec
 
 from arena.journal.lines import JournalEntry, RoundLine
+from arena.support.signals import interrupts_held
 
 A = TypeVar("A")
 Worker = subprocess.Popen[bytes]
@@ -93,7 +94,8 @@ class _Workers(Generic[A]):
     def __init__(self, processes: list[Worker], task: RoundTask[A]):
         self._processes = processes
         self._task = task
-        self._decode_answer = msgspec.json.Decoder(list[task.answer]).decode  # type: ignore[name-defined]
+        with interrupts_held():
+            self._decode_answer = msgspec.json.Decoder(list[task.answer]).decode  # type: ignore[name-defined]
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for process in processes:
             self._idle.put(process)

@@ -17,6 +17,7 @@ from arena.journal.file import Journal as Journal
 from arena.journal.file import JournalError as JournalError
 from arena.journal.identity import BotLine as BotLine
 from arena.plan.recorded_config import RecordedConfig, readable_part, refusal, unknown_names
+from arena.support.signals import interrupts_held
 from arena.support.text import counted, printable
 from engine.cards import Seat, cards_from_texts
 from engine.deal import Deal
@@ -248,7 +249,8 @@ def read(path: Path, kind: Any, *, keep_raw: bool = False) -> Iterator[JournalEn
     decoded have their line too. A file that can be no journal, such as an empty or a compressed one, is one entry with
     a problem. Raises JournalError if the path is not a regular file or holds a tournament that is refused, and
     OSError."""
-    decode = msgspec.json.Decoder(kind).decode
+    with interrupts_held():
+        decode = msgspec.json.Decoder(kind).decode
     start = 0
     with open_journal(path) as file:
         if problem := wrong_start(file.peek(1)):

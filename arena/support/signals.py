@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,24 @@ async def calling_on_signals(stop: Callable[[], None]) -> AsyncIterator[None]:
         await nursery.start(listen)
         yield
         nursery.cancel_scope.cancel()
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block, which is for code that would drop KeyboardInterrupt. Such is msgspec
+    while it makes a decoder: it asks types for attributes that they may not have, and ignores why they have none."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is None or threading.current_thread() is not threading.main_thread():
+        yield  # Python raises nothing there
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def first_exception(error: BaseException) -> BaseException:

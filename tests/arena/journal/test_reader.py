@@ -1,10 +1,11 @@
 """The one reader of journals: what it yields, what it leaves out, and that all who read through it agree."""
 
 import shutil
+import signal
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from arena.journal.bot_history import Meetings
 from arena.journal.file import rescue
 from arena.journal.finished_rounds import FinishedRounds
 from arena.journal.index import rounds_in
-from arena.journal.lines import Journal, JournalError, RoundName
+from arena.journal.lines import Journal, JournalError, RoundName, read
 from arena.journal.reader import JournalReader
 from arena.journal.verify import verify_journals
 from arena.plan.recorded_config import RecordedBot, RecordedConfig, differences, readable_part
@@ -252,3 +253,20 @@ def test_a_difference_is_told_in_the_words_of_a_tournament_file(now: RecordedCon
 @pytest.mark.parametrize("same", [lambda: CONFIG, lambda: with_bot(dir="elsewhere"), lambda: changed(seed="7")])
 def test_folders_and_deals_are_not_compared(same: Callable[[], RecordedConfig]) -> None:
     assert differences(CONFIG, same()) == []
+
+
+class Interrupted:
+    """A type about which nothing can be asked without Ctrl-C."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        signal.raise_signal(signal.SIGINT)
+        raise AttributeError(name)
+
+
+def test_ctrl_c_is_not_lost_while_a_decoder_is_made(journal: Path) -> None:
+    journal.write_bytes(b"")
+    with pytest.raises(TypeError):
+        msgspec.json.Decoder(Interrupted())  # drops the interrupt
+    with pytest.raises(KeyboardInterrupt):
+        next(read(journal, Interrupted()))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -26,6 +26,7 @@ or `tactic`, several as `31*clan`. Empty lines and lines that begin with # are i
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, TypeVar
 
@@ -41,6 +42,7 @@ from engine.position_check import HANDS, check
 from engine.ruleset import RULE_SETS, ClaimTime, RuleSet
 
 _SEATS: Final = {"you": SEATS[0], "opponent": SEATS[1]}
+_SEAT_WORDS: Final = {seat: word for word, seat in _SEATS.items()}
 _SIDES: Final = {"yours": SEATS[0], "theirs": SEATS[1]}
 _PHASES: Final = {phase.value: phase for phase in Phase}
 _YES_NO: Final = {"yes": True, "no": False}
@@ -50,6 +52,7 @@ _WORDS: Final = (
 )  # fmt: skip
 _TAGS: Final = "first:yours, first:theirs, owner:you, owner:opponent, mode:mud-fight, mode:blind-mans-bluff"
 _STONE_FORM: Final = "a stone is written like: stone 3 r1 r2 | g9 owner:you"
+_EMPTY_STONE: Final = StonePosition()
 _FACE_DOWN: Final = r"(?:([1-9][0-9]?)\*)?(clan|tactic)"
 _PLAYED_FORM: Final = "tactic cards played are written like: played joker | banshee"
 _RETURNED_FORM: Final = "returned cards are written face down, like: returned clan tactic |"
@@ -226,7 +229,7 @@ def _lines(position: Position) -> Iterator[str]:
     for start, hand in zip(HANDS, position.hands, strict=True):
         yield _line(start, hand)
     for number, stone in enumerate(position.stones, 1):
-        if stone != StonePosition():
+        if stone != _EMPTY_STONE:
             yield _stone_line(number, stone)
     if position.discard:
         yield _line("discard", position.discard)
@@ -246,15 +249,21 @@ def _lines(position: Position) -> Iterator[str]:
         yield f"effect {'yes' if position.turn_had_effect else 'no'}"
 
 
+@lru_cache(maxsize=1 << 12)  # in the next position of a round, most lines are the same; about 1 MB when full
 def _line(start: str, cards: Cards) -> str:
     return " ".join([start, *_words(cards)])
 
 
-def _words(cards: Cards) -> Iterator[str]:
+def _words(cards: Cards) -> Iterable[str]:
     """The words for cards; those that lie face down are counted, as in `31*clan`."""
-    for text, alike in groupby(card_texts(cards)):
+    texts = card_texts(cards)
+    if BACK_BY_TEXT.keys().isdisjoint(texts):
+        return texts
+    words: list[str] = []
+    for text, alike in groupby(texts):
         count = len(list(alike))
-        yield from [f"{count}*{text}"] if count > 1 and text in BACK_BY_TEXT else [text] * count
+        words += [f"{count}*{text}"] if count > 1 and text in BACK_BY_TEXT else [text] * count
+    return words
 
 
 def _stone_line(number: int, stone: StonePosition) -> str:
@@ -262,5 +271,4 @@ def _stone_line(number: int, stone: StonePosition) -> str:
     if stone.complete_first == SEATS[1] and stone.is_complete(SEATS[0]):
         text += " first:theirs"
     text += "".join(f" mode:{mode}" for mode in card_texts(stone.modes))
-    owner = next((name for name, seat in _SEATS.items() if seat == stone.owner), None)
-    return text + (f" owner:{owner}" if owner else "")
+    return text if stone.owner is None else f"{text} owner:{_SEAT_WORDS[stone.owner]}"

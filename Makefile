@@ -96,8 +96,9 @@ calibration: $(READY)  ## fit the curves of the bundled evaluator to many rounds
 strength: $(READY)  ## how the example bots fare against each other (some minutes)
 	@$(BIN)/python -m tests.bench.strength
 
-spec: $(READY)  ## rewrite the generated parts of SPEC.md
+spec: $(READY)  ## rewrite the generated parts of SPEC.md and docs/library.md
 	@$(BIN)/python -m tests.docs.spec
+	@$(BIN)/python -m tests.docs.export_columns
 
 picture: $(READY)  ## draw docs/report.png, the picture in README.md (plays for a minute; needs chromium)
 	@$(BIN)/python -m tests.docs.picture

@@ -17,7 +17,7 @@ LADDER = (
     {"server", "client", "cluster", "embedded"},
     {"tournament", "devtools"},
     {"worker"},
-    {"match", "pages", "human"},
+    {"match", "pages", "human", "export"},
     {"bots", "stats", "replay"},
     {"processes"},
     {"journal", "sandbox"},
@@ -28,7 +28,19 @@ LADDER = (
 ALLOWED = {
     "engine": {"attrs"},
     "protocol": {"msgspec"},
-    "arena": {"engine", "protocol", "attrs", "msgspec", "trio", "click", "tabulate", "numpy", "rich", "distributed"},
+    "arena": {
+        "engine",
+        "protocol",
+        "attrs",
+        "msgspec",
+        "trio",
+        "click",
+        "tabulate",
+        "numpy",
+        "rich",
+        "distributed",
+        "duckdb",
+    },
 }
 # The one room that shares code with a bundled bot, and what of it: no program, only what the bot thinks of a position.
 EVALUATION = "arena/evaluation"
@@ -103,11 +115,10 @@ def test_packages_import_only_what_they_may(package: str) -> None:
         assert tops <= ALLOWED[package] | {package}, path
 
 
-def test_only_the_room_of_clusters_needs_dask() -> None:
-    users = {
-        path.parent.name for path in modules("arena") if "distributed" in {n.partition(".")[0] for n in imports(path)}
-    }
-    assert users == {"cluster"}
+@pytest.mark.parametrize(("extra", "room"), [("distributed", "cluster"), ("duckdb", "export")])
+def test_only_one_room_needs_what_an_extra_installs(extra: str, room: str) -> None:
+    users = {path.parent.name for path in modules("arena") if extra in {n.partition(".")[0] for n in imports(path)}}
+    assert users == {room}
 
 
 @pytest.mark.parametrize(
@@ -117,6 +128,12 @@ def test_dask_is_loaded_only_for_a_cluster(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(done.stdout.split()) & {"distributed", "dask", "tornado", "asyncio"}
+
+
+def test_duckdb_is_loaded_only_for_parquet() -> None:
+    code = "import sys, arena.cli.export_command; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "duckdb" not in done.stdout.split()
 
 
 def test_every_room_is_on_the_ladder_and_says_what_lives_there() -> None:

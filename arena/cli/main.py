@@ -34,6 +34,7 @@ _COMMANDS: Final = {
     "replay": ("replay", "replay", "Look at the rounds of a journal, step by step."),
     "show": ("show", "show", "Draw a position on a board, with its legal moves."),
     "report": ("report", "report", "Write journals as pages for a browser, with replays."),
+    "export": ("export", "export", "Write journals as CSV, JSON lines or Parquet."),
     "regress": ("regress", "regress", "Replay recorded positions and list changed decisions."),
     "rerun": ("rerun", "rerun", "Ask for the decision of a fault again."),
     "demo": ("demo", "demo", "Play a small tournament of the bundled bots."),

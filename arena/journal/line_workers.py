@@ -76,7 +76,7 @@ def answers(
             yield from started.compute(entries)
     else:
         for entry in entries:
-            is_round = type(entry.line) is RoundLine
+            is_round = isinstance(entry.line, RoundLine)
             yield entry, task.function(entry.line, *task.arguments) if is_round else None
 
 
@@ -113,7 +113,7 @@ class _Workers(Generic[A]):
     def compute(self, entries: Iterable[JournalEntry]) -> Iterator[tuple[JournalEntry, A | None]]:
         waiting: deque[tuple[list[JournalEntry], Future[Iterator[A]]]] = deque()
         for batch in _batches(entries, self._task.batch):
-            rounds = [entry.raw for entry in batch if type(entry.line) is RoundLine]
+            rounds = [entry.raw for entry in batch if isinstance(entry.line, RoundLine)]
             waiting.append((batch, self._threads.submit(self._ask, rounds)))
             if len(waiting) > self._ahead:
                 yield from _joined(*waiting.popleft())
@@ -153,7 +153,7 @@ def _batches(entries: Iterable[JournalEntry], most: int) -> Iterator[list[Journa
 def _joined(batch: list[JournalEntry], found: "Future[Iterator[A]]") -> Iterator[tuple[JournalEntry, A | None]]:
     answers = found.result()
     for entry in batch:
-        yield entry, next(answers) if type(entry.line) is RoundLine else None
+        yield entry, next(answers) if isinstance(entry.line, RoundLine) else None
 
 
 def work(words: str) -> None:

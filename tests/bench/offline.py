@@ -2,6 +2,7 @@
 
 The rounds are genuine, but played at random without bots (tests/helpers/genuine.py), and long journals repeat them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,14 @@ EVALUATED = 1_000 if FULL else 40
 HEAD = ["", "best s", "median s", "CPU s", "rounds/s", "s for a million", "ratio", "peak MiB"]
 ARENA = (sys.executable, "-m", "arena")
 LINES = "import sys; print(sum(1 for _ in open(sys.argv[1], 'rb')))"
+EXPORTED = 20_000 if FULL else 2_000
+BARE_MOVES = """
+import csv, json, sys
+write = csv.writer(sys.stdout).writerow
+for line in map(json.loads, open(sys.argv[1], "rb")):
+    for at, (seat, move, ms) in enumerate(line.get("moves", ())):
+        write([line["id"], line["bots"][seat], at, move, ms])
+"""
 DECODED = "import sys, json; print(sum(json.loads(line)['v'] for line in open(sys.argv[1], 'rb')))"
 
 
@@ -42,7 +51,7 @@ class Measured(NamedTuple):
 class Work(NamedTuple):
     name: str
     command: Sequence[str | Path]
-    rounds: int
+    amount: int  # what the head counts
     cores: int | None = None  # that it may use
     without: Sequence[str | Path] | None = None  # the same command without any round: what does not grow with them
 
@@ -72,8 +81,8 @@ def compared(*works: Work) -> Iterator[list[str]]:
     for work, found, without in zip(works, runs, fixed, strict=True):
         best, cpu = min(run.wall for run in found), min(run.cpu for run in found)
         middle, peak = median(run.wall for run in found), max(run.peak for run in found)
-        rate, start = f"{work.rounds / best:,.0f}", min(without)
-        million = f"{start + (best - start) / work.rounds * 1e6:.1f}"
+        rate, start = f"{work.amount / best:,.0f}", min(without)
+        million = f"{start + (best - start) / work.amount * 1e6:.1f}"
         seconds = f"{best:.2f}", f"{middle:.2f}", f"{cpu:.2f}"
         yield [work.name, *seconds, rate, million, f"{best / bare:.2f}", f"{peak:.0f}"]
 
@@ -119,6 +128,20 @@ def evaluation(journal: Path) -> Iterator[list[str]]:
     )
 
 
+def exports(journal: Path) -> Iterator[list[str]]:
+    moves = sum(len(json.loads(line).get("moves", ())) for line in journal.open("rb"))
+    command, parquet = (*ARENA, "export", journal, "--what"), ("-o", journal.with_name("exported.parquet"))
+    cores = f"on {len(os.sched_getaffinity(0))} cores"
+    yield from compared(
+        Work("some columns, decoded by Python's json", (sys.executable, "-c", BARE_MOVES, journal), moves, 1),
+        Work("`arena export --what moves` on one core", (*command, "moves"), moves, 1),
+        Work(cores, (*command, "moves"), moves),
+        Work(f"{cores}, as Parquet", (*command, "moves", *parquet), moves),
+        Work("`arena export --what positions` on one core", (*command, "positions"), moves, 1),
+        Work(cores, (*command, "positions"), moves),
+    )
+
+
 def resuming(journal: Path) -> Iterator[list[str]]:
     module = (sys.executable, "-m", "tests.bench.offline")
     return compared(
@@ -149,6 +172,9 @@ def main() -> None:
         two = configured(steady("a"), steady("b"), rounds=str(EVALUATED), rules="tactics")
         evaluated = genuine.write_copies(folder / "evaluated.jsonl", two, EVALUATED)
         show(f"Evaluating {EVALUATED:,} rounds", HEAD, evaluation(evaluated))
+        exported = genuine.write_copies(folder / "exported.jsonl", two, EXPORTED)
+        head = [title.replace("rounds", "moves") for title in HEAD]
+        show(f"Exporting {EXPORTED:,} rounds (moves: at least 50,000/s)", head, exports(exported))
         unfinished = genuine.write_unfinished(folder / "cup.jsonl", cup(cycles=RESUMED // 560 + 1), RESUMED, 1120)
         show(f"Resuming after {RESUMED:,} rounds (at most 3 s and 100 MB)", HEAD, resuming(unfinished))
 

@@ -32,6 +32,7 @@ INSTALLS = [
     "uv tool install .",
     "ARENA_COMPILED=1 pipx install .",
     "pip install -e '.[dask]'",
+    "pip install -e '.[parquet]'",
 ]  # the test of the wheel installs what these would
 LISTENING = "127.0.0.1:4000"
 PATIENCE = 120  # seconds for what takes a few
@@ -255,12 +256,18 @@ class Terminals:
         return self._opened[-1]
 
 
+_READS_FILE = re.compile(r"""["'][\w-]+\.(?:csv|jsonl|parquet)["']""")
 PROGRAMS = [(document, block) for document in DOCUMENTS for block in document.blocks("python")]
 
 
 @pytest.mark.parametrize(("document", "program"), PROGRAMS, ids=[document.name for document, _ in PROGRAMS])
-def test_the_python_of_a_page_runs(document: Document, program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+def test_the_python_of_a_page_runs(document: Document, program: str, tmp_path: Path) -> None:
+    """A program that reads a file finds it where the commands of the page have written it."""
+    folder, variables = ROOT, dict(os.environ)
+    if _READS_FILE.search(program):
+        folder, variables = tmp_path, environment(tmp_path) | {"PYTHONPATH": str(ROOT)}
+        run_commands(document, folder, variables)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=folder, env=variables)
     for _, comment in re.findall(r"print\((.*)\)  # (.*)", program):
         assert comment.removesuffix("…") in done.stdout, document.name
     assert (done.returncode, done.stderr) == (0, "")

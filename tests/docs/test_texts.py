@@ -10,6 +10,7 @@ import pytest
 from arena.pages.report_reading import READING
 from arena.stats.columns import DEFAULT_COLUMNS
 from tests.docs.documents import CONTRIBUTING, EVERY, README, Document
+from tests.docs.export_columns import LIBRARY, renewed
 from tests.helpers.paths import ROOT
 from tests.test_architecture import ALLOWED, LADDER
 
@@ -93,6 +94,10 @@ def test_the_page_about_statistics_begins_with_the_words_of_a_report() -> None:
 def test_the_scores_that_are_said_to_belong_to_differences_in_elo_do() -> None:
     said = re.findall(r"(\d+) (?:Elo more )?mean (?:a score of )?(\d+) %", READING["Elo"])
     assert said == [(str(elo), f"{100 / (1 + 10 ** (-elo / 400)):.0f}") for elo in (100, 200, 400)]
+
+
+def test_the_columns_of_an_export_are_listed_as_they_are() -> None:
+    assert renewed(LIBRARY.text) == LIBRARY.text
 
 
 @pytest.mark.parametrize("document", [README, STATISTICS], ids=lambda document: document.name)

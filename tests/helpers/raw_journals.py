@@ -51,6 +51,8 @@ def readers(journal: Path, folder: Path) -> dict[str, list[str]]:
         "replay": ["replay", str(journal)],
         "replay one": ["replay", str(journal), "1.1-2.2"],
         "report": ["report", str(journal), "-o", str(folder / "report"), "--evaluate", "0"],
+        "export rounds": ["export", str(journal)],
+        "export positions": ["export", str(journal), "--what", "positions"],
         "regress": ["regress", str(journal), steady("a"), "--limit", "1"],
     }
 

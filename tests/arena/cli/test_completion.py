@@ -52,6 +52,7 @@ def completed(*words: str, folder: Path) -> list[str]:
         (["run", "--restart", ""], ["never", "match", "round"]),
         (["run", "--affinity", "t"], ["true"]),
         (["table", "cup.jsonl", "--format", "c"], ["csv"]),
+        (["export", "cup.jsonl", "--what", ""], ["rounds", "moves", "positions"]),
         (["serve", "cup.toml", "--begin", ""], ["all", "key"]),
         (["new-bot", ""], list(LANGUAGES)),
         (["play", "--max-"], ["--max-faults", "--max-voids"]),

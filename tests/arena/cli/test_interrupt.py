@@ -56,6 +56,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[int, str, str]:
         ("arena.client.bridge", ["connect", "127.0.0.1:1", "--", "greedy"]),
         ("arena.devtools.check", ["check", "greedy"]),
         ("arena.stats.report_data", ["report", "cup.jsonl"]),
+        ("arena.export.export_rows", ["export", "cup.jsonl"]),
     ],
 )
 def test_an_interrupt_while_modules_are_loaded_ends_the_command_quietly(

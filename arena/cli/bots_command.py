@@ -57,6 +57,9 @@ def new_bot(language: str, folder: Path, strategy: str, ci: str | None) -> None:
     LANGUAGE is python, javascript, c, c++, java, rust, go or bash. The bot and its files are named after DIR. In Python
     it gets a copy of the SDK, the folder schotten_sdk: it needs Python 3.11 or newer and nothing else.
 
+    AGENTS.md beside it tells a coding agent the rules in brief, and how to test a change: `arena sprt sprt.toml` plays
+    against the version of the bot in the folder `base` beside DIR.
+
     A bot plays random legal moves until you change it. In Python and JavaScript, --strategy greedy writes one that
     beats the random bot in nearly every round, with tests that you can add to.
 

@@ -11,7 +11,8 @@ TEST: Final = "sprt.toml"
 _SOURCES: Final = (".py", ".js", ".mjs", ".sh", ".c", ".cpp", ".cc", ".java", ".rs", ".go")
 _TEST_TEXT: Final = """\
 # `arena sprt sprt.toml` asks: is the bot in this folder better than the one in the folder `base` beside it?
-# For a copy of the branch main there:  git worktree add ../base main
+# To put a copy there:  mkdir -p ../base && cp -r . ../base/
+# or the branch main:   git worktree add ../base main
 
 [sprt]
 elo0 = 0              # not better
@@ -106,17 +107,20 @@ jobs:
 """
 
 
-def github_files(
-    files: Iterable[str], run: str, check: str, build: str | None, run_tests: str | None, arena: str
-) -> dict[str, str]:
-    """A workflow for GitHub, and the test that it plays, by path. `files` are those of the bot, and the other arguments
+def github_files(check: str, build: str | None, run_tests: str | None, arena: str) -> dict[str, str]:
+    """A workflow for GitHub, which plays the test below, by path. The arguments
     are commands for its folder; `arena` is what pip installs the arena from, or empty for the author to fill in."""
     own_steps = _steps([("Build", build), ("Test", run_tests)])
     build_both = _steps([(f"Build {folder}", build and f"cd {folder}\n{build}") for folder in ("new", "base")])
     workflow = _WORKFLOW_TEXT.format(arena=json.dumps(arena), own_steps=own_steps, check=check, build_both=build_both)
+    return {WORKFLOW: workflow, ".gitignore": _IGNORED}
+
+
+def sequential_test(files: Iterable[str], run: str) -> dict[str, str]:
+    """The sequential test of a bot with these files against an earlier version of it, by path."""
     patterns = sorted({f"**/*{path.suffix}" for path in map(Path, files) if path.suffix in _SOURCES})
-    test = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False), fingerprint=json.dumps(patterns))
-    return {WORKFLOW: workflow, TEST: test, ".gitignore": _IGNORED}
+    text = _TEST_TEXT.format(command=json.dumps(run, ensure_ascii=False), fingerprint=json.dumps(patterns))
+    return {TEST: text}
 
 
 def _steps(commands: Sequence[tuple[str, str | None]]) -> str:

@@ -16,7 +16,8 @@ from typing import Final
 
 import attrs
 
-from arena.devtools.ci_files import TEST, WORKFLOW, github_files
+from arena.devtools.agents_file import AGENTS, agents_file
+from arena.devtools.ci_files import TEST, WORKFLOW, github_files, sequential_test
 from arena.devtools.sdk_copy import PACKAGE, sdk_files
 from arena.plan.bot_spec import name_from
 from arena.support.suggestion import did_you_mean
@@ -230,10 +231,13 @@ class Ci(enum.Enum):
 
 def create(language: str, folder: Path, strategy: Strategy = Strategy.RANDOM, ci: Ci | None = None) -> str:
     """Writes the starter into the folder, which must be new or empty. Returns what to do next. Raises StarterError."""
-    bot = new_bot(language, folder.resolve().name, strategy)
+    name = folder.resolve().name
+    bot = new_bot(language, name, strategy)
+    more = sequential_test(bot.files, bot.run)
     if ci is Ci.GITHUB:
-        more = github_files(bot.files, bot.run, bot.check, bot.build, bot.run_tests, installed_from() or "")
-        bot = attrs.evolve(bot, files={**bot.files, **more})
+        more |= github_files(bot.check, bot.build, bot.run_tests, installed_from() or "")
+    more[AGENTS] = agents_file(name, next(iter(bot.files)), bot.build, bot.run_tests, bot.check, bot.play)
+    bot = attrs.evolve(bot, files={**bot.files, **more})
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StarterError(f"{folder} is not empty; nothing was changed")

@@ -23,6 +23,7 @@ from arena.support.whole_files import sync_folder
 VERSION: Final = 1  # of the format
 OPENING: Final = b'{"type":"tournament"'  # how every journal begins
 _ROUND: Final = b'{"type":"round"'
+_FIRST: Final = 1 << 20  # bytes of a file in which an opening line is looked for
 _TAIL: Final = 256  # bytes at the end of the file that are compared before each append
 _CHUNK: Final = 1 << 20  # bytes per copy
 _BUFFER: Final = 1 << 18  # bytes per read; with Python's default, a read would be only a few lines
@@ -151,8 +152,14 @@ def not_a_journal(path: Path) -> str:
 
 def expect_journal(paths: Sequence[Path]) -> None:
     """Raise JournalError if none of these files is a journal at all, and OSError."""
-    if not any(map(is_journal, paths)):
+    if not any(is_journal(path) or _opens_later(path) for path in paths):
         raise JournalError(not_a_journal(paths[0]))
+
+
+def _opens_later(path: Path) -> bool:
+    """Whether an opening line comes after lines of types that this version may not know."""
+    with open_journal(path) as file:
+        return b"\n" + OPENING in file.read(_FIRST)
 
 
 def is_of_a_journal(path: Path) -> bool:

@@ -306,7 +306,7 @@ def test_a_reader_who_has_had_enough_ends_a_match_without_a_traceback(tmp_path: 
 
 def test_every_command_has_help_with_examples_that_can_be_parsed() -> None:
     names = [line.split()[0] for line in arena("--help").output.partition("Commands:")[2].splitlines() if line.strip()]
-    assert len(names) == 22
+    assert len(names) == 23
     for name in names:
         text = arena(name, "--help").output
         assert text.startswith(f"Usage: main {name}")

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -67,10 +68,16 @@ NOT_IN_PROTOCOL = NOT_IN_ENGINE | {"ssl", "select", "selectors", "sys", "shutil"
 NOT_LOADED_BY_PROTOCOL = NOT_IN_PROTOCOL - {"os", "io", "time", "datetime", "sys"} | {"trio", "http", "urllib.request"}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path, *, only_for_types: bool = True) -> set[str]:
     """Every module that the file names, wherever the statement stands: at the top, in a function, and in TYPE_CHECKING
     unless what is imported `only_for_types` is left out."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     types = {each for node in ast.walk(tree) if is_for_types(node) for each in ast.walk(node)}
     found = set()
     for node in ast.walk(tree):
@@ -140,7 +147,7 @@ def test_every_room_is_on_the_ladder_and_says_what_lives_there() -> None:
     rooms = {path.parent.name: path for path in (ROOT / "arena").glob("*/__init__.py")}
     assert set(rooms) == set(rows_of(LADDER))
     for room, path in rooms.items():
-        assert ast.get_docstring(ast.parse(path.read_text())), room
+        assert ast.get_docstring(tree_of(path)), room
     assert {path.name for path in (ROOT / "arena").glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
@@ -209,6 +216,7 @@ def test_no_circle_of_imports_escapes(text: str, tmp_path: Path) -> None:
     for name, imported in (("one", "import room.two"), ("two", "import room.three"), ("three", text)):
         paths[f"room.{name}"].write_text(imported)
     assert set(cycle_among(paths, only_for_types=True)) == set(paths)
+    paths["room.three"] = tmp_path / "mended.py"  # each file is read once
     paths["room.three"].write_text("import room.four")
     assert cycle_among(paths, only_for_types=True) == []
 
@@ -217,7 +225,7 @@ def impurities(path: Path, forbidden: set[str]) -> set[str]:
     """The forbidden modules that the file imports, and the built-in functions for I/O that it calls."""
     calls = {
         node.func.id
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     return {name.partition(".")[0] for name in imports(path)} & forbidden | {"open", "print", "input"} & calls
@@ -313,10 +321,7 @@ def test_the_kinds_of_bots_are_asked_for_only_where_bots_are_made() -> None:
 
 def test_the_kinds_of_bots_are_those_of_the_arena() -> None:
     defined = {
-        node.name
-        for path in modules("arena")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef)
+        node.name for path in modules("arena") for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)
     }
     assert defined >= KINDS
 

@@ -4,6 +4,7 @@ import ast
 import builtins
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,9 @@ def repeated(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return {name: found for name, found in places.items() if len(found) > 1}
 
 
-def classes(text: str) -> Iterator[ast.ClassDef]:
-    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
+@cache
+def classes(text: str) -> list[ast.ClassDef]:
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
 
 
 def public_classes(path: Path) -> Iterator[tuple[str, str]]:

@@ -49,7 +49,7 @@ class Pulse:
         self.last, self.longest, self.beats = time.perf_counter(), 0.0, 0
 
 
-class Guest:
+class RemoteBot:
     """A bot that answers at once, and comes back whenever its connection ends."""
 
     def __init__(self, address: str, name: str, pulse: Pulse | None):
@@ -140,22 +140,22 @@ async def _measured(
     folder: Path, names: list[str], attack: Callable[[str, trio.Nursery], Awaitable[int]]
 ) -> tuple[Pulse, Pulse, int]:
     """The pulse of the honest bots in calm and under attack, and how often the attack was carried out."""
-    async with served(folder, [*names, *_HONEST]) as address, trio.open_nursery() as guests:
+    async with served(folder, [*names, *_HONEST]) as address, trio.open_nursery() as others:
         pulse = Pulse()
         for name in _HONEST:
-            guests.start_soon(Guest(address, name, pulse).stay)
+            others.start_soon(RemoteBot(address, name, pulse).stay)
         for name in names:
-            guests.start_soon(Guest(address, name, None).stay)
+            others.start_soon(RemoteBot(address, name, None).stay)
         while pulse.beats < 200:
             await trio.sleep(0.05)
         pulse.restart()
         await trio.sleep(CALM_SECONDS)
         calm = attrs.evolve(pulse)
         pulse.restart()
-        count = await attack(address, guests)
+        count = await attack(address, others)
         await trio.sleep(0.1)
         pulse.beat()
-        guests.cancel_scope.cancel()
+        others.cancel_scope.cancel()
     return calm, pulse, count
 
 
@@ -213,7 +213,7 @@ async def _next_request(visitor: Visitor) -> Request | None:
 def _storms(names: list[str]) -> Callable[[str, trio.Nursery], Awaitable[int]]:
     async def attack(address: str, nursery: trio.Nursery) -> int:
         """All of them drop their connections at once and come back; the bots that are there give way to them."""
-        crowd = [Guest(address, name, None) for name in names]
+        crowd = [RemoteBot(address, name, None) for name in names]
         for storm in range(STORMS):
             before = [bot.welcomes for bot in crowd]
             for bot in crowd:

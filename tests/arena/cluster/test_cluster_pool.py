@@ -61,7 +61,7 @@ class _Machine:
 
 
 @pytest.fixture
-def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_cluster_client(monkeypatch: pytest.MonkeyPatch) -> None:
     class Unconnected:
         def submit(self) -> None:
             raise AssertionError("there are no slots")
@@ -69,7 +69,7 @@ def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "ClusterClient", lambda *_: nullcontext(Unconnected()))
 
 
-def crew_of(config: Config, key: DealKey, heard: list[Report], machines: int = 2) -> ClusterPool:
+def pool_of(config: Config, key: DealKey, heard: list[Report], machines: int = 2) -> ClusterPool:
     async def hear(report: Report) -> None:
         heard.append(report)
 
@@ -81,12 +81,12 @@ async def _keep(found: list[Death | None], play: Callable[..., Any], job: MatchJ
     found.append(await play(lambda: job))
 
 
-@pytest.mark.usefixtures("no_bridge")
+@pytest.mark.usefixtures("no_cluster_client")
 def test_concurrency_limits_what_is_played_and_not_what_waits() -> None:
     for concurrency, machines, waiting in ((None, 2, 256), (None, 100, 400), (3, 100, 256), (100, 2, 400)):
         config = attrs.evolve(from_command_line(["greedy", "random"], (), {}), concurrency=concurrency)
         assert config.matches_at_once == (concurrency or len(os.sched_getaffinity(0)))
-        assert crew_of(config, DealKey("secret"), [], machines).most_matches == waiting
+        assert pool_of(config, DealKey("secret"), [], machines).most_matches == waiting
 
 
 def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> None:
@@ -95,7 +95,7 @@ def test_a_machine_that_is_lost_with_many_matches_counts_once_for_each_bot() -> 
     jobs = [replace(first, planned=replace(first.planned, id=MatchId(f"{number}.1-2"))) for number in range(1, 5)]
 
     async def main() -> None:
-        pool = crew_of(config, DealKey("secret"), [])
+        pool = pool_of(config, DealKey("secret"), [])
         async with pool.open(), trio.open_nursery() as nursery:
             machines = [_Machine(pool, "big"), _Machine(pool, "big"), _Machine(pool, "big"), _Machine(pool, "small")]
             for machine, job in zip(machines, jobs, strict=True):
@@ -153,7 +153,7 @@ def test_a_bridge_that_fails_stops_the_tournament(monkeypatch: pytest.MonkeyPatc
     assert reasons == ["the connection to the cluster failed: RuntimeError('a surprise')"]
 
 
-@pytest.mark.usefixtures("no_bridge")
+@pytest.mark.usefixtures("no_cluster_client")
 @pytest.mark.parametrize(
     ("seconds", "ago", "count", "given"),
     [
@@ -175,7 +175,7 @@ def test_quick_matches_are_given_early_but_the_last_ones_only_to_a_shift_that_is
     first = job_of(config)
 
     async def main() -> None:
-        pool = crew_of(config, DealKey("7", is_public=True), [])
+        pool = pool_of(config, DealKey("7", is_public=True), [])
         async with pool.open(), trio.open_nursery() as nursery:
             for number in range(count):
                 planned = replace(first.planned, id=MatchId(f"{number}.1-2"))

@@ -26,7 +26,7 @@ ROUNDS = 4
 NONSENSE = [b"nonsense\n", b"\xff\n", b"x" * 70_000, b'{"type":"action","id":99999,"move":"pass"}\n']
 
 
-class Guest:
+class RemoteBot:
     """One place at the server, on one connection after the other."""
 
     def __init__(self, address: str, name: str, rng: random.Random):
@@ -94,7 +94,7 @@ async def test_a_random_crowd_plays_to_the_end_and_only_those_who_misbehave_lose
                 crowd.start_soon(attack, served.address)
         for name in (*HONEST, *FLAKY, *ROGUE):
             for _ in range(rng.choice([1, 1, 2, 3])):
-                crowd.start_soon(Guest(served.address, name, random.Random(rng.random())).play)
+                crowd.start_soon(RemoteBot(served.address, name, random.Random(rng.random())).play)
         with trio.fail_after(600):
             await served.over.wait()
         crowd.cancel_scope.cancel()
